@@ -27,6 +27,8 @@ from benchmarks.__main__ import machine
 from benchmarks.picture import save_small
 from benchmarks.timing import wall_seconds
 from skarce import RelevanceVectorClassifier, RelevanceVectorRegressor
+from skarce.inspection.displays.drawing import MARKERS
+from skarce.inspection.palette import LIGHT
 from skarce.reproduce.runner.figures import hide_frame, new_figure
 
 SIZES = [100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
@@ -99,7 +101,11 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=20.0, help="seconds of a fit after which no larger one is tried")
     parser.add_argument("--max-rows", type=int, default=SIZES[-1])
     parser.add_argument("--out", type=Path, help="folder for growth.json and growth.txt; pictures go to docs/images")
+    parser.add_argument("--redraw", type=Path, help="draw the pictures of this growth.json again, and measure nothing")
     arguments = parser.parse_args()
+    if arguments.redraw:
+        draw_all(stored(arguments.redraw))
+        return
     sizes = [n for n in SIZES if n <= arguments.max_rows]
     found = {name: measured(TASKS[name], sizes, arguments.limit) for name in arguments.tasks or TASKS}
     text = "".join(table_of(name, times) for name, times in found.items())
@@ -107,8 +113,20 @@ def main() -> None:
     if arguments.out:
         (arguments.out / "growth.json").write_text(json.dumps({"machine": machine(), "seconds": found}, indent=1) + "\n")
         (arguments.out / "growth.txt").write_text(text)
-        for name, times in found.items():
-            draw(name, times, IMAGES / f"growth-{name}.png")
+        draw_all(found)
+
+
+def stored(path: Path) -> dict[str, dict[str, dict[int, float]]]:
+    """Return seconds by task, method and number of rows as they were measured once."""
+    seconds = json.loads(path.read_text())["seconds"]
+    return {
+        task: {name: {int(n): value for n, value in row.items()} for name, row in times.items()} for task, times in seconds.items()
+    }
+
+
+def draw_all(found: dict[str, dict[str, dict[int, float]]]) -> None:
+    for name, times in found.items():
+        draw(name, times, IMAGES / f"growth-{name}.png")
 
 
 def measured(task: Task, sizes: list[int], limit: float) -> dict[str, dict[int, float]]:
@@ -151,8 +169,8 @@ def draw(task: str, times: dict[str, dict[int, float]], path: Path) -> None:
     axes = figure.subplots()
     for place, (name, row) in enumerate(times.items()):
         style: dict[str, Any] = {"linewidth": 2.4, "zorder": 3} if name.startswith("Relevance") else {"linewidth": 1.2}
-        style |= {"markersize": 4, "color": f"C{place}", "label": f"{name} (slope {slope(row):.1f})"}
-        axes.loglog(list(row), list(row.values()), "o-", **style)
+        style |= {"markersize": 4, "color": LIGHT.series_color(place), "label": f"{name} (slope {slope(row):.1f})"}
+        axes.loglog(list(row), list(row.values()), f"{MARKERS[place % len(MARKERS)]}-", **style)
     axes.set(xlabel="rows", ylabel="seconds of a fit", title=task.capitalize())
     hide_frame(axes)
     axes.legend(fontsize=8, frameon=False)

@@ -1,7 +1,7 @@
-"""Draw the pictures of the pages: python -m benchmarks.pictures [--out docs/images] [--dark] [names ...].
+"""Draw the pictures of the pages: python -m benchmarks.pictures [--out docs/images] [names ...].
 
-Nearly all are made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn. The website shows
-the dark ones on dark pages.
+Nearly all are made by one display of `skarce.inspection`, on data that are generated or come with scikit-learn. Each is drawn
+twice, as NAME.png and on a dark background as NAME-dark.png, which the website shows on dark pages.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay,
 from skarce.inspection.palette import palette_on
 from skarce.reproduce.runner.figures import hide_frame
 
+STYLES = {"default": "", "dark_background": "-dark"}  # of matplotlib, with what ends the names of their files
 N_COLORS = 160  # of a file: maps have many
 
 
@@ -212,18 +213,18 @@ PICTURES: dict[str, Callable[[], Any]] = {
 }
 
 
-def draw(names: list[str], folder: Path, *, dark: bool) -> None:
-    with plt.style.context("dark_background" if dark else "default"):
-        for name in names:
-            figure = PICTURES[name]().figure_
-            save_small(figure, folder / f"{name}{'-dark' if dark else ''}.png", N_COLORS)
-            plt.close(figure)
+def draw(names: list[str], folder: Path) -> None:
+    for style, ending in STYLES.items():
+        with plt.style.context(style):
+            for name in names:
+                figure = PICTURES[name]().figure_
+                save_small(figure, folder / f"{name}{ending}.png", N_COLORS)
+                plt.close(figure)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Draw the pictures of the pages.")
     parser.add_argument("names", nargs="*", choices=[[], *PICTURES], metavar="name", help=f"which ones: {', '.join(PICTURES)}")
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    parser.add_argument("--dark", action="store_true", help="on a dark background, as NAME-dark.png")
     arguments = parser.parse_args()
-    draw(arguments.names or list(PICTURES), arguments.out, dark=arguments.dark)
+    draw(arguments.names or list(PICTURES), arguments.out)

@@ -27,10 +27,11 @@ def test_the_pages_show_every_picture_that_is_drawn(pictures):
     assert all((DOCS / "images" / f"{name}.png").is_file() for name in shown)
 
 
-def test_a_picture_is_drawn_on_a_dark_background(pictures, tmp_path):
+def test_a_picture_is_drawn_on_a_light_and_on_a_dark_background(pictures, tmp_path):
     from matplotlib.image import imread
 
-    pictures.draw(["functions"], tmp_path, dark=True)
-    picture = imread(tmp_path / "functions-dark.png")
-    assert picture[0, 0, :3].max() < 0.1
-    assert picture[..., :3].max() > 0.9
+    pictures.draw(["functions"], tmp_path)
+    light, dark = (imread(tmp_path / f"functions{ending}.png") for ending in ("", "-dark"))
+    assert light[0, 0, :3].min() > 0.9
+    assert dark[0, 0, :3].max() < 0.1
+    assert dark[..., :3].max() > 0.9

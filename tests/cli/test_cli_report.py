@@ -1,6 +1,7 @@
 """`skarce compare --report` and `skarce explain --report`: pages that are sound, complete, and written whole or not at all."""
 
 import json
+import re
 import shlex
 import warnings
 from pathlib import Path
@@ -226,6 +227,27 @@ def test_warnings_of_the_terminal_are_in_the_report(houses, monkeypatch):
     assert "ridge (3 warnings)" in Path("r.md").read_text(encoding="utf-8")
 
 
+def test_a_target_that_hardly_varies_has_numbers_that_can_be_read(in_a_folder_of_its_own):
+    """One row is far from all others, which are equal: log scores are immense, and so may be the spread of errors."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "y": 3.0})
+    frame.loc[40, "y"] = 3.5
+    frame.to_csv("flat.csv", index=False)
+    named = ("--target", "y", "--task", "regression", "--methods", "frvm,vbls,ridge", *QUICK, "--report", "r.html")
+    assert run("compare", "flat.csv", *named, "--markdown", "r.md", "--json", "r.json").exit_code == 0
+    rows = json.loads(Path("r.json").read_text())["report"]["table"]
+    assert min(row["log_score"] for row in rows if row["log_score"] is not None) < -1e20
+    lines = Path("r.md").read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith(("| frvm", "| vbls", "| ridge"))]
+    assert max(len(cell) for row in cells for cell in row[1:]) <= 12
+    forms = {template_of(row[place]) for row in cells for place in (1, 2)}
+    assert len(forms) == 1  # errors and spreads have the same decimals
+
+
+def template_of(cell):
+    return re.sub(r"\d", "0", cell.removeprefix("± "))
+
+
 def test_outputs_are_refused_before_any_work(houses):
     named = ("compare", "houses.csv", "--target", "price")
     assert_one_line(run(*named, "--report", "none/r.html"), "none/r.html", "folder", "does not exist")
@@ -288,9 +310,14 @@ def test_the_report_on_a_model_is_a_page_a_text_and_numbers(houses, model):
     assert "seed" in found["provenance"]
 
 
-def test_rows_of_the_fit_are_found_in_the_report(houses, model):
+def test_rows_of_the_fit_are_found_in_the_report(houses, model, monkeypatch):
+    """Intervals are wide for rows of the fit, and that is no fault."""
+    monkeypatch.setattr("skarce.report.checks.too_wide", lambda shares, n_rows: list(shares))
     assert run("explain", model, "houses.csv", "--json", "m.json").exit_code == 0
-    found = {check["name"]: check for check in json.loads(Path("m.json").read_text())["checks"]}
+    report = json.loads(Path("m.json").read_text())
+    found = {check["name"]: check for check in report["checks"]}
+    assert "was fitted to such rows" in report["verdict"]["sentence"]
+    assert "Wider than" not in found["Honest intervals"]["words"]
     n_active = len(load(Path(model)).regressor.active_)
     assert found["Rows of the fit"]["words"].startswith(f"{n_active} of the given rows are centers")
 
@@ -299,7 +326,11 @@ def test_a_report_on_a_model_without_rows_has_a_verdict_too(model):
     assert run("explain", model, "--json", "m.json", "--markdown", "m.md").exit_code == 0
     found = json.loads(Path("m.json").read_text())
     assert found["quality"] is found["residuals"] is None
-    assert found["verdict"]["sentence"].startswith("No rows were given")
+    saved = load(Path(model)).regressor
+    size = f"The model uses {len(saved.active_)} of {len(saved.relevance_)} candidates, and the noise is "
+    assert found["verdict"]["sentence"].startswith(size)
+    assert "The fit has converged" in found["verdict"]["sentence"]
+    assert "No rows were given" in found["verdict"]["sentence"]
     assert "## Functions" in Path("m.md").read_text(encoding="utf-8")
 
 
@@ -329,12 +360,67 @@ def test_lengths_of_kernels_are_not_called_what_matters(houses):
     assert "Inputs that matter" not in page.text
 
 
-def test_kernels_have_the_names_that_displays_give_them(houses, model):
+def test_kernels_are_named_by_their_rows_counted_from_1(houses, model):
+    """Displays count from 0, as Python does."""
     assert run("explain", model, "--report", "m.html").exit_code == 0
     text = assert_sound(Path("m.html").read_text(encoding="utf-8")).text
-    names = ranked_functions(load(Path(model)).pipeline).names
-    assert " at row " in names[0]
-    assert all(name in text for name in names[:20])
+    kernels = [name.rsplit(" ", 1) for name in ranked_functions(load(Path(model)).pipeline).names[:20]]
+    assert kernels[0][0].endswith(" at row")
+    assert all(f"{kernel} {int(row) + 1} " in text for kernel, row in kernels)
+
+
+def test_rows_of_a_comparison_have_one_kind_of_name(houses):
+    """Kernels and far rows are at lines of the file, the first row on line 2."""
+    options = ("--target", "price", "--methods", "frvm", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    functions = text.split("Functions and their weights")[1].split("Where this comes from")[0]
+    assert run("fit", "houses.csv", "--target", "price", "--basis", "rbf", "--out", "m.skops").exit_code == 0
+    regressor = load(Path("m.skops")).regressor
+    lines = [f"rbf at line {row + 2} " for row in regressor.basis_.center_indices_]
+    assert sum(line in functions for line in lines) >= min(len(lines), 20)
+    assert "at row" not in functions
+
+
+def test_columns_are_explained_in_a_list(houses):
+    options = ("--target", "price", "--methods", "frvm,ridge", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = Path("r.html").read_text(encoding="utf-8")
+    for heading in ("log score", "functions", "size", "in C", "times", "coverage"):
+        assert f"<li>{heading}: " in text
+
+
+def test_the_main_chart_has_a_twin_for_narrow_screens(houses):
+    """Each has all methods, and no part of it is behind a scroll bar."""
+    options = ("--target", "price", "--methods", "frvm,ridge", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    text = Path("r.html").read_text(encoding="utf-8")
+    wide, narrow = (text.split(f'class="{name}"')[1].split("</svg>")[0] for name in ("on-wide", "on-narrow"))
+    widths = [float(re.search(r'viewBox="0 0 (\d+) ', chart)[1]) for chart in (wide, narrow)]
+    assert widths[1] <= 390 < widths[0]
+    assert all(f"{name}: RMSE" in chart for chart in (wide, narrow) for name in ("frvm", "ridge"))
+    assert re.search(r"max-width: 36rem\) \{ \.on-wide \{ display: none", text)
+    assert "min-width: 34rem" not in text
+
+
+def test_inputs_of_a_comparison_are_said_to_be_shuffled_on_the_rows_of_the_fit(houses, model):
+    options = ("--target", "price", "--methods", "frvm", *QUICK)
+    assert run("compare", "houses.csv", *options, "--report", "r.html").exit_code == 0
+    words = "shuffled on the rows that it was fitted to"
+    assert words in assert_sound(Path("r.html").read_text(encoding="utf-8")).text
+    for name, is_said in (("houses.csv", True), ("new.csv", False)):
+        houses.assign(size=houses["size"] + 0.15).to_csv("new.csv", index=False)
+        assert run("explain", model, name, "--report", "m.html").exit_code == 0
+        assert (words in assert_sound(Path("m.html").read_text(encoding="utf-8")).text) == is_said
+
+
+@pytest.mark.parametrize("command", ["compare", "explain"])
+def test_the_report_is_said_to_be_written(houses, model, monkeypatch, command):
+    monkeypatch.setattr("skarce.cli.streamed.progress.QUIET", 0.0)
+    options = ("--target", "price", "--methods", "ridge,frvm", *QUICK) if command == "compare" else ("houses.csv",)
+    result = run(command, "houses.csv" if command == "compare" else model, *options, "--report", "r.html")
+    assert result.exit_code == 0
+    assert "Writing the report: " in result.stderr
 
 
 def test_rows_for_an_explanation_must_suit_the_model(houses, model):

@@ -171,6 +171,16 @@ def test_each_target_has_its_own_band():
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-6)
 
 
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_each_of_three_targets_has_the_band_of_a_model_of_its_own(target):
+    targets = np.column_stack([Y, X[:, 2] ** 2, X[:, 0] + RNG.normal(0, 0.5, 60)])
+    together = RelevanceVectorRegressor(KERNELS, calibrate_std=True).fit(X, targets)
+    alone = RelevanceVectorRegressor(KERNELS, calibrate_std=True).fit(X, targets[:, target])
+    found = Request.of(together, X, resolution=4, target=target).at((1,))
+    expected = Request.of(alone, X, resolution=4).at((1,))
+    np.testing.assert_allclose((found.lower, found.upper), (expected.lower, expected.upper), rtol=1e-6)
+
+
 def test_rows_of_a_large_table_are_drawn():
     model = RelevanceVectorRegressor(KERNELS).fit(X, Y)
     request = Request.of(model, X, max_rows=10, random_state=3, resolution=3)

@@ -1,6 +1,8 @@
 """What displays draw, on real axes of matplotlib: lines, bands and names against the models."""
 
+import re
 import sys
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,13 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skarce import (
+    BackwardEliminationRegressor,
     JointFactorRegressor,
     KernelBasis,
     LaplacePriorRegressor,
@@ -29,6 +32,7 @@ from skarce import (
 from skarce.inspection import FunctionsDisplay, InputsDisplay, IntervalsDisplay, PathDisplay, PredictionDisplay
 from skarce.inspection.functions import ranked_functions
 from skarce.inspection.palette import DARK, LIGHT
+from tests.estimator_lists import LATENT, REGRESSORS, WITHOUT_BASIS
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -254,6 +258,39 @@ def test_counts_show_their_rate():
     np.testing.assert_allclose(mean, model.predict(x[:, None]))
 
 
+def ticks_inside(axis):
+    low, high = sorted(axis.get_view_interval())
+    return [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+
+
+def test_axes_of_counts_have_whole_numbers():
+    counts = RNG.poisson(np.exp(0.5 * Y + 1))
+    model = RelevanceVectorPoissonRegressor(KERNELS).fit(ONE, counts)
+    ax = PredictionDisplay.from_estimator(model, ONE, counts).ax_
+    for highest in range(2, 40):
+        ax.set_ylim(0, highest + 0.5)
+        assert all(float(tick).is_integer() for tick in ticks_inside(ax.yaxis)), highest
+
+
+def test_the_legend_hides_no_curve_and_no_band():
+    x = np.linspace(-2, 2, 200)[:, None]
+    y = np.sin(3 * x[:, 0]) + RNG.normal(0, 0.1, 200)
+    display = PredictionDisplay.from_estimator(RelevanceVectorRegressor(KernelBasis(gamma=2.0)).fit(x, y), x, y)
+    display.figure_.canvas.draw()
+    box, ax = display.ax_.get_legend().get_window_extent(), display.ax_
+    of_curve = ax.transData.transform(points_of(labeled(ax)["mean"]))
+    of_band = ax.transData.transform(labeled(ax)["95 % of new targets"].get_paths()[0].vertices)
+    assert box.count_contains(of_curve) == box.count_contains(of_band) == 0
+    whole = display.figure_.get_window_extent()
+    assert box.y1 <= whole.y1
+
+
+def test_a_legend_with_room_stays_on_the_axes():
+    x = np.linspace(-2, 2, 100)[:, None]
+    ax = PredictionDisplay.from_estimator(VBLSRegressor().fit(x, x[:, 0]), x, x[:, 0] + RNG.normal(0, 0.1, 100)).ax_
+    assert ax.get_legend().get_window_extent().y1 <= ax.get_window_extent().y1
+
+
 def test_two_classes_are_a_curve_of_the_second():
     labels = np.where(Y > 0, "hot", "cold")
     model = RelevanceVectorClassifier(KERNELS).fit(ONE, labels)
@@ -352,6 +389,17 @@ def test_a_nested_path_has_criterion_and_error_and_marks_the_model():
     assert upper.lines[1].get_label() == f"chosen: {n} function{'' if n == 1 else 's'}"
     assert upper.get_xlim() == lower.get_xlim()
     assert lower.get_ylabel() == "RMS error of\nthe given rows"
+    assert upper.lines[0].get_marker() == "o"
+
+
+def test_a_path_of_many_models_is_a_line_without_dots():
+    rows = RNG.uniform(-3, 3, (120, 1))
+    targets = np.sin(3 * rows[:, 0]) + RNG.normal(0, 0.1, 120)
+    model = BackwardEliminationRegressor(KernelBasis(gamma=1.0), keep_path=True).fit(rows, targets)
+    assert len(model.trace_) > 60
+    upper, lower = PathDisplay.from_estimator(model).axes_
+    assert upper.lines[0].get_marker() == "None"
+    assert lower.lines[0].get_marker() == "o"  # errors are computed of few of them
 
 
 def test_other_paths_have_steps():
@@ -361,6 +409,9 @@ def test_other_paths_have_steps():
     assert upper.get_title(loc="left") == ""
     given = PathDisplay.from_estimator(RelevanceVectorRegressor(KERNELS).fit(ONE, Y), ONE, Y).axes_
     assert given[1].get_ylabel() == "number of\nfunctions"
+    for highest in range(2, 30):
+        lower.set_ylim(0, highest + 0.5)
+        assert all(float(tick).is_integer() for tick in ticks_inside(lower.yaxis)), highest
     assert given[0].get_title(loc="left") == "no errors at the given rows: the models on the way are not nested"
 
 
@@ -622,6 +673,27 @@ def test_inputs_of_local_models_are_shuffled(fields):
 def test_what_local_models_do_not_have_is_said(display, fields):
     with pytest.raises(TypeError, match="needs a model that is a sum of functions with weights, got LWPRRegressor"):
         display.from_estimator(fields)
+
+
+OF_FUNCTIONS = (FunctionsDisplay, PathDisplay, InputsDisplay)
+
+
+def test_the_page_names_all_models_that_these_displays_refuse():
+    page = (Path(__file__).parents[2] / "docs" / "pictures.md").read_text(encoding="utf-8")
+    exception = " ".join(page.split()).partition("There is one exception: ")[2].partition(". ")[0]
+    assert set(re.findall(r"`(\w+Regressor)`", exception)) == {estimator.__name__ for estimator in WITHOUT_BASIS}
+    assert all(f"`{display.__name__}`" in exception for display in OF_FUNCTIONS)
+
+
+@pytest.mark.parametrize("display", OF_FUNCTIONS)
+@pytest.mark.parametrize("estimator", [*REGRESSORS, *LATENT], ids=lambda each: each.__name__)
+def test_all_other_models_are_taken(estimator, display):
+    targets = {"Classifier": Y > 0, "PoissonRegressor": RNG.poisson(np.exp(0.3 * Y))}
+    y = next((values for ending, values in targets.items() if estimator.__name__.endswith(ending)), Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = estimator(basis="passthrough").fit(FRAME, y)
+    assert len(display.from_estimator(model).axes_)
 
 
 def test_a_name_of_a_target_without_y_is_answered_with_what_works():

@@ -7,10 +7,11 @@ from scipy import stats
 
 from skarce import Outcome
 from skarce.comparison import CLASSIFICATION, METHODS, REGRESSION, Method, MethodResult, OutOfFold
-from skarce.comparison.scores import ClassScore
+from skarce.comparison.scores import ClassScore, RegressionScore
 from skarce.datasets import TargetKind
 from skarce.datasets.tables import Table, row_number
 from skarce.datasets.training import training_data
+from skarce.estimators.trust import OUTLIERS, TOO_SURE
 from skarce.report import checks
 from skarce.report.checks import Finding
 from skarce.report.outcome_words import WORDS
@@ -101,35 +102,55 @@ def test_warnings_of_fits_are_told_with_their_methods():
     assert WORDS[Outcome.STEP_LIMIT] not in found.words
     assert WORDS[Outcome.STEP_LIMIT] in checks.warned_fits(results, []).words  # no other check tells of it
     assert checks.warned_fits(results[2:], seen) is None
-    many = [MethodResult(Method("gp", REGRESSION, "", object), [], [f"number {n}" for n in range(9)])]
+    many = [MethodResult(Method("gp", REGRESSION, "", object), [], [f"number {letter}" for letter in "abcdefghi"])]
     assert checks.warned_fits(many, []).words.endswith("And 4 other warnings.")
 
 
+def test_warnings_that_differ_in_numbers_are_told_once_in_words_of_the_command_line():
+    sure = [TOO_SURE.format(scale=scale) for scale in (5.31, 12.0, 1.2e6)]
+    far = [OUTLIERS.format(times=54.2, rows="3, 17, 28"), OUTLIERS.format(times=7, rows="5")]
+    results = [
+        MethodResult(Method("frvm", REGRESSION, "", object), [], [*sure, far[0]]),
+        MethodResult(Method("skr", REGRESSION, "", object), [], [sure[0], far[1]]),
+    ]
+    words = checks.warned_fits(results, []).words
+    assert words.count("Left-out rows are") == words.count("Targets are far") == 1
+    assert words.startswith("frvm (3 warnings), skr (1 warning), the first: Left-out rows are 5.31 times as far")
+    assert "frvm (1 warning), skr (1 warning), the first: Targets are far" in words
+    assert "--method vbls" in words
+    for python in ("basis=", "VBLSRegressor", "weight 0", "the first row is 0"):
+        assert python not in words
+
+
 @pytest.mark.parametrize(
-    ("share", "of_counts", "finding"),
+    ("share", "may_be_wide", "finding"),
     [(0.94, False, Finding.FINE), (0.80, False, Finding.WARNING), (0.999, False, Finding.NOTE), (0.999, True, Finding.FINE)],
 )
-def test_coverage_that_is_no_chance(share, of_counts, finding):
-    assert checks.honest_intervals({"frvm": share}, 1000, "frvm", of_counts=of_counts).finding is finding
+def test_coverage_that_is_no_chance(share, may_be_wide, finding):
+    assert checks.honest_intervals({"frvm": share}, 1000, "frvm", may_be_wide=may_be_wide).finding is finding
 
 
 def test_intervals_of_all_methods_are_looked_at_the_winner_first():
     shares = {"gp": 0.48, "skr": 0.968, "rvm": 0.7, "vbls": 1.0}
-    found = checks.honest_intervals(shares, 442, "gp", of_counts=False)
+    found = checks.honest_intervals(shares, 442, "gp", may_be_wide=False)
     assert found.finding is Finding.WARNING
     assert "gp (48.0 %, the best method), rvm (70.0 %). They are too narrow" in found.words
     assert "Wider than they need to be: vbls (100.0 %)" in found.words
     assert "skr" not in found.words
-    assert checks.honest_intervals({}, 442, "gp", of_counts=False) is None
-    fine = checks.honest_intervals({"a": 0.96, "b": 0.94, "c": 0.95}, 442, "a", of_counts=False)
-    assert "b (94.0 %) to a (96.0 %, the best method)" in fine.words
+    assert checks.honest_intervals({}, 442, "gp", may_be_wide=False) is None
+    fine = checks.honest_intervals({"a": 0.96, "b": 0.94, "c": 0.95}, 442, "a", may_be_wide=False)
+    assert fine.words == "95 % intervals cover 94.0 % (b) to 96.0 % (a, the best) of 442 left-out rows."
+    one = checks.honest_intervals({"a": 0.95}, 442, "a", may_be_wide=False, noun="given row")
+    assert one.words == "95 % intervals cover 95.0 % of 442 given rows."
+    same = checks.honest_intervals({"a": 0.95, "b": 0.95}, 442, "a", may_be_wide=False)
+    assert same.words == "95 % intervals cover 95.0 % (a, the best) of 442 left-out rows."
 
 
 def test_few_rows_do_not_make_intervals_fine():
-    found = checks.honest_intervals({"ridge": 1.0}, 10, "ridge", of_counts=False)
+    found = checks.honest_intervals({"ridge": 1.0}, 10, "ridge", may_be_wide=False)
     assert found.finding is Finding.NOTE
     assert "too few rows" in found.words
-    assert checks.honest_intervals({"ridge": 0.4}, 10, "ridge", of_counts=False).finding is Finding.WARNING
+    assert checks.honest_intervals({"ridge": 0.4}, 10, "ridge", may_be_wide=False).finding is Finding.WARNING
 
 
 @pytest.mark.parametrize("n_rows", [10, 59, 442])
@@ -158,6 +179,20 @@ def test_the_optimism_of_classes_is_in_percentage_points():
         for name, errors in {"a": (0.10, 0.12), "b": (0.20, 0.10)}.items()
     ]
     assert "error rate to be about 1.0 percentage points larger" in checks.reused_rows(results).words
+
+
+@pytest.mark.parametrize(("first", "second"), [([1.0, 2.0], [1.5, 2.5]), ([1.0, 2.0], [1.0, 2.0])])
+def test_an_error_that_nothing_flatters_is_not_said_to_be_0_larger(first, second):
+    costs = {"n_functions": 3, "fit_seconds": 0.1, "predict_seconds": 0.1}
+    results = [
+        MethodResult(
+            Method(name, REGRESSION, "", object), [RegressionScore(rmse=e, r2=None, coverage=None, **costs) for e in errors]
+        )
+        for name, errors in {"a": first, "b": second}.items()
+    ]
+    words = checks.reused_rows(results).words
+    assert "no other is better in any fold, so this makes its RMSE hardly too small" in words
+    assert "0 larger" not in words
 
 
 def test_an_uneven_fold():

@@ -14,6 +14,8 @@ from skarce.report.model_verdict import GIVE_ROWS, model_verdict
 from skarce.report.quality import quality_of
 from skarce.report.residuals import residuals_of
 
+FACTS = {"functions": "22 of 442 candidates", "noise": "3.2 (standard deviation)", "outcome": "The fit has converged."}
+
 
 def answers(y, mean, std=None):
     values = np.column_stack([mean] if std is None else [mean, std])
@@ -26,7 +28,7 @@ def quality(y, mean, std=None):
 
 
 def verdict(found, **others):
-    given = {"is_doubtful": False, "is_narrow": False, "leaks": ()} | others
+    given = {"facts": FACTS, "n_centers": 0, "is_doubtful": False, "is_narrow": False, "leaks": ()} | others
     return model_verdict("frvm", TargetKind.NUMBERS, found, **given)
 
 
@@ -57,12 +59,33 @@ def test_the_verdict_says_what_the_rows_say(rng):
     assert "frvm predicts better than the mean of the target (RMSE" in verdict(quality(y, 0.9 * y)).sentence
     assert "does not predict better" in verdict(quality(y, -y)).sentence
     assert "too few to tell" in verdict(quality(y[:20], y[:20])).sentence
+    assert verdict(None).sentence.startswith(
+        "The model uses 22 of 442 candidates, and the noise is 3.2 (standard deviation). The fit has converged. No rows were given"
+    )
+    assert "noise" not in verdict(None, facts={name: FACTS[name] for name in ("functions", "outcome")}).sentence
     assert verdict(None).changes == (GIVE_ROWS,)
     assert verdict(None).best is None
     good = quality(y, 0.9 * y)
     assert "too narrow" in verdict(good, is_narrow=True).sentence
     assert "cannot be trusted" in verdict(good, is_doubtful=True).sentence
     assert verdict(good, leaks=("sold",)).sentence.startswith("Look at 'sold' first")
+
+
+@pytest.mark.parametrize("n_rows", [20, 100])
+def test_of_rows_of_the_fit_the_verdict_says_so_first(rng, n_rows):
+    y = rng.normal(size=n_rows)
+    found = verdict(quality(y, 0.9 * y), n_centers=n_rows // 10)
+    assert found.sentence.startswith(f"frvm was fitted to such rows, so the {n_rows} given rows do not tell how well it predicts")
+    assert not any("If the model was fitted" in words for words in (found.sentence, *found.changes))
+    assert found.changes[0].startswith("Give rows that the model was not fitted to")
+
+
+def test_a_few_rows_of_the_fit_among_others_are_known(rng):
+    y = rng.normal(size=200)
+    assert verdict(quality(y, 0.9 * y)).changes[0].startswith("If the model was fitted to some of these rows")
+    found = verdict(quality(y, 0.9 * y), n_centers=1)
+    assert "predicts better" in found.sentence
+    assert found.changes[0].startswith("The model was fitted to some of these rows")
 
 
 def test_checks_of_one_model():

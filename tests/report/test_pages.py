@@ -7,12 +7,13 @@ import pytest
 from skarce.comparison import Answers
 from skarce.datasets import TargetKind
 from skarce.report.charts import residual_chart, size_chart
-from skarce.report.comparison_page import residuals_part
+from skarce.report.comparison_page import residuals_part, verdict_part
 from skarce.report.functions_part import MOST_LISTED, functions_part
 from skarce.report.model_view import ModelView
 from skarce.report.page import Column, page, table
 from skarce.report.residuals import residuals_of
 from skarce.report.svg import WIDE_LETTER
+from skarce.report.verdict import Verdict
 from tests.report.pages import Page, assert_sound
 
 
@@ -56,6 +57,13 @@ def test_the_best_point_is_on_top(rng):
     assert drawn == ["point data", "point main", "point accent"]
 
 
+def test_what_changes_nothing_does_not_stand_below_what_would_change_the_verdict():
+    plain = Page(verdict_part(Verdict("a predicts best.", (), "a", notes=("Worse by more than chance: b.",)))).text
+    assert plain == "a predicts best. Worse by more than chance: b."
+    both = Page(verdict_part(Verdict("a predicts best.", ("More rows.",), "a", notes=("Worse: b.",)))).text
+    assert both == "a predicts best. What would change this: More rows. Worse: b."
+
+
 def test_many_rows_are_drawn_as_a_sample(rng):
     true = rng.normal(size=200_000)
     answers = Answers("m", TargetKind.NUMBERS, np.arange(len(true)), true, np.column_stack([true, np.ones(len(true))]))
@@ -74,7 +82,7 @@ def test_many_classes_are_listed_by_their_confusions():
 def test_a_page_has_what_a_reader_needs():
     columns = [Column("name", ["<a>", "b"]), Column("value", ["1", "–"], [1.0, None])]
     written = page(
-        "A & B", table("t", columns, "Words", best=0, is_sortable=True), [("part", "Part", table("u", columns, "More"))], ""
+        "A & B", table("t", columns, "Words", best=[0], is_sortable=True), [("part", "Part", table("u", columns, "More"))], ""
     )
     found = assert_sound(written)
     assert found.named("html") == [{"lang": "en"}]

@@ -8,7 +8,7 @@ import pytest
 from skarce import Outcome
 from skarce.comparison import CLASSIFICATION, REGRESSION, Method, MethodResult
 from skarce.comparison.scores import ClassScore, RegressionScore
-from skarce.report.verdict import optimism, standard_error
+from skarce.report.ranking import optimism, standard_error
 from skarce.report.verdict import verdict as verdict_of
 
 
@@ -33,23 +33,70 @@ def test_a_clear_winner():
     assert found.level == ("a",)
     assert "a predicts best (RMSE 1)" in found.sentence
     assert "the next one, b, is worse by more than chance (RMSE 2.01)" in found.sentence
-    assert any("more than chance: b." in change for change in found.changes)
+    assert found.notes == ("Worse by more than chance: b. It is smaller than a.",)
+    assert found.changes == ()
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ({"b": (10, 1.0)}, "b. It is neither smaller nor faster than a."),
+        ({"b": (10, 0.1)}, "b. It is faster than a."),
+        ({"b": (2, 0.1)}, "b. It is smaller and faster than a."),
+        ({"b": (10, 1.0), "c": (9, 0.6)}, "b and c. None of them is smaller or faster than a."),
+        ({"b": (2, 1.0), "c": (3, 0.1), "d": (10, 1.0)}, "b, c and d. Smaller than a: b and c. Faster than a: c."),
+    ],
+)
+def test_of_worse_methods_it_is_said_what_they_have_instead(others, words):
+    results = [result("a", STEADY, 10, seconds=1.0)]
+    results += [result(name, WORSE, size, seconds=seconds) for name, (size, seconds) in others.items()]
+    assert verdict(results, 5, 9.0).notes == (f"Worse by more than chance: {words}",)
+
+
+def test_what_is_recommended_is_not_called_worse():
+    """Whatever is offered for its size, its speed or its sound fits is not in the note on the others."""
+    doubtful = result("gp", STEADY, 400, is_rival=True, warnings=[Outcome.HALF_USED.value])
+    sparse = result("frvm", [each * 1.05 for each in STEADY], 6)
+    found = verdict([result("gp", STEADY, 400, is_rival=True), result("rfs", HARDLY_WORSE, 20), sparse, result("b", WORSE)], 5, 9.0)
+    assert "the error of rfs is only 0.8 % larger" in found.sentence
+    assert found.notes[0].startswith("Worse by more than chance: frvm and b.")
+    sound = verdict([doubtful, result("b", WORSE)], 5, 9.0)
+    assert any("can be trusted: b" in change for change in sound.changes)
+    assert sound.notes == ()
+    rival = verdict([result("gp", STEADY, 400, is_rival=True), result("frvm", WORSE, 5)], 5, 9.0)
+    assert any("must be sparse: frvm" in change for change in rival.changes)
+    assert rival.notes == ()
+
+
+def test_equal_errors_have_no_winner():
+    reordered = [STEADY[place] for place in (1, 0, 2, 4, 3)]
+    found = verdict([result("a", STEADY, 10), result("b", reordered, 10), result("c", WORSE, 10)], 5, 9.0)
+    assert found.sentence == "a and b are equally good (RMSE 1); the next one, c, is worse by more than chance (RMSE 2.01)."
+    assert found.tied == ("a", "b")
+    smaller = verdict([result("a", STEADY, 10), result("b", reordered, 4)], 5, 9.0)
+    assert smaller.sentence == (
+        "a and b are equally good (RMSE 1); b has 4 functions in place of 10: choose it if few functions matter."
+    )
+    many = verdict([result(name, STEADY) for name in "abcd"], 5, 9.0)
+    assert many.sentence == "a and 3 other methods are equally good (RMSE 1)."
+    level = verdict([result("a", STEADY), result("b", STEADY), result("c", NEARLY)], 5, 9.0)
+    assert level.sentence == "a and b are equally good (RMSE 1); c is equally good within chance, and not smaller."
+    assert verdict([result("a", STEADY), result("b", NEARLY)], 5, 9.0).tied == ("a",)
+    doubtful = verdict([result("a", STEADY), result("b", STEADY, warnings=[Outcome.NO_NOISE.value])], 5, 9.0)
+    assert doubtful.tied == ("a",)
 
 
 def test_a_smaller_model_that_cannot_be_told_from_the_best_is_offered():
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, 10), result("c", WORSE, 1)], 5, 9.0)
     assert found.level == ("a", "b")
-    assert (
-        "b cannot be told from it on these folds, with 10 functions in place of 20: choose it if few functions matter"
-        in found.sentence
-    )
+    assert "b is equally good within chance, with 10 functions in place of 20: choose it if few functions matter" in found.sentence
 
 
-@pytest.mark.parametrize("n_functions", [17, 40])
-def test_a_model_that_is_hardly_smaller_is_not_offered(n_functions):
+@pytest.mark.parametrize(("n_functions", "size"), [(17, "hardly"), (40, "not")])
+def test_a_model_that_is_hardly_smaller_is_not_offered(n_functions, size):
     found = verdict([result("a", STEADY, 20), result("b", NEARLY, n_functions)], 5, 9.0)
     assert "few functions" not in found.sentence
-    assert "b cannot be told from it on these folds, and is not clearly smaller" in found.sentence
+    assert f"b is equally good within chance, and {size} smaller" in found.sentence
 
 
 HARDLY_WORSE = [each * 1.008 for each in STEADY]  # in each fold, so this is no chance
@@ -76,8 +123,11 @@ def test_a_model_is_offered_for_its_size_only_if_it_is_much_smaller_nearly_as_go
 
 def test_a_model_that_is_smaller_still_is_mentioned():
     found = verdict([result("gps", STEADY, 320), result("frvm", NEARLY, 20), result("rfs", HARDLY_WORSE, 7)], 5, 9.0)
-    assert "frvm cannot be told from it on these folds, with 20 functions" in found.sentence
-    assert "Smaller still: rfs (7 functions, with an error that is only 0.8 % larger than the smallest)." in found.changes
+    assert "frvm is equally good within chance, with 20 functions" in found.sentence
+    assert (
+        "If the model must be smaller still: rfs (7 functions, with an error that is only 0.8 % larger than the smallest)."
+        in found.changes
+    )
     rival = verdict([result("gp", STEADY, 320, is_rival=True), result("rfs", HARDLY_WORSE, 7)], 5, 9.0)
     assert rival.shown == "rfs"
     assert not any("must be sparse" in change for change in rival.changes)
@@ -131,7 +181,8 @@ def test_of_few_rows_nothing_is_worse_by_more_than_chance():
     found = verdict([result("a", STEADY), result("b", WORSE, 2)], 5, 9.0, n_rows=10)
     assert found.level == ("a", "b")
     assert "10 rows are too few" in found.sentence
-    for word in ("more than chance", "cannot be told", "hoose"):
+    assert found.notes == ()
+    for word in ("more than chance", "within chance", "hoose"):
         assert not any(word in words for words in (found.sentence, *found.changes))
 
 
@@ -159,7 +210,7 @@ def test_a_doubtful_winner_is_called_so():
 def test_the_sparse_suggestion_is_left_out_if_the_sentence_names_one_as_small():
     gp = result("gp", STEADY, 400, is_rival=True)
     found = verdict([gp, result("rvm", NEARLY, 4), result("frvm", [each + 0.001 for each in NEARLY], 3)], 5, 9.0)
-    assert "frvm cannot be told from it on these folds, with 3 functions" in found.sentence
+    assert "frvm is equally good within chance, with 3 functions" in found.sentence
     assert found.shown == "frvm"
     assert not any("must be sparse" in change for change in found.changes)
     lasso = result("lasso", STEADY, 6, is_rival=True)
@@ -169,9 +220,9 @@ def test_the_sparse_suggestion_is_left_out_if_the_sentence_names_one_as_small():
 def test_the_note_on_paired_folds_is_there_if_the_order_puzzles():
     wild, steadily = [0.2, 3.4, 0.3, 3.1, 3.2], [1.5, 1.6, 1.4, 1.5, 1.5]
     found = verdict([result("a", STEADY), result("b", steadily), result("c", wild)], 5, 9.0)
-    assert any("fold by fold" in change for change in found.changes)
+    assert any("fold by fold" in note for note in found.notes)
     plain = verdict([result("a", STEADY), result("c", NEARLY), result("b", WORSE)], 5, 9.0)
-    assert not any("fold by fold" in change for change in plain.changes)
+    assert not any("fold by fold" in note for note in plain.notes)
 
 
 def test_all_failed_and_all_others_failed():
@@ -186,7 +237,7 @@ def test_the_levels_need_not_be_neighbors_in_the_ranking():
     steadily = [1.5, 1.6, 1.4, 1.5, 1.5]
     found = verdict([result("a", STEADY), result("b", steadily), result("c", wild)], 5, 9.0)
     assert found.level == ("a", "c")
-    assert any("more than chance: b." in change for change in found.changes)
+    assert any("more than chance: b." in note for note in found.notes)
 
 
 def test_errors_of_classes_are_percentages():

@@ -5,6 +5,7 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
+from skarce.inspection.palette import LIGHT
 from skarce.reproduce.papers.vbls import paper
 from skarce.reproduce.papers.vbls.contenders import LINEAR, ON_KERNELS, n_beyond
 from skarce.reproduce.papers.vbls.data import mixed_inputs, neurons, ratings, sinc
@@ -100,3 +101,13 @@ def test_only_the_methods_of_an_experiment_run_and_the_page_holds_them(tmp_path)
     assert f"{vbls.n_functions:.1f} / {vbls.extras['beyond 10']:.1f}" in page
     assert draw(found, tmp_path) == ["mixed-0.9.png", "sinc.png"]
     assert all(0 < (tmp_path / name).stat().st_size < 200_000 for name in ("mixed-0.9.png", "sinc.png"))
+    seen = picture_colors(tmp_path / "mixed-0.9.png")
+    assert {LIGHT.series_color(place).lower() for place in range(len(LINEAR))} <= seen  # one color for each method
+    assert len(LINEAR) <= len(LIGHT.series)
+
+
+def picture_colors(path):
+    from matplotlib.colors import to_hex
+    from matplotlib.image import imread
+
+    return {to_hex(color) for color in np.unique(imread(path)[..., :3].reshape(-1, 3), axis=0)}

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,12 @@ def test_the_changelog_gets_the_news_by_kind(tmp_path):
     expected = "# Changelog\n\n## Next release\n\n### New\n\n- Something new.\n\n### Fixed\n\n- A fault is gone.\n\n\n## 1.0\n"
     assert next_release.with_next_release(changelog, tmp_path) == expected
     assert next_release.with_next_release(changelog, tmp_path / "none") == changelog
+
+
+def test_faults_have_one_heading_on_the_website_and_in_releases():
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]
+    names = {kind["directory"]: kind["name"] for kind in settings["type"]}
+    assert names["fixed"] == module("next_release").HEADINGS["fixed"] == "Fixed"
 
 
 def test_all_news_of_the_repository_come_into_its_changelog():

@@ -14,8 +14,8 @@ from skarce import __version__
 from skarce._progress import progress
 from skarce.cli.comparison_table import comparison_table
 from skarce.cli.rendering import say, show
-from skarce.cli.reporting import ReportFiles, report_on, uneven_words, write_json
-from skarce.cli.streamed.progress import QUIET, shown_progress
+from skarce.cli.reporting import REPORTING, ReportFiles, report_on, uneven_words, write_json
+from skarce.cli.streamed.progress import QUIET, shown_progress, working
 from skarce.cli.target_methods import (
     basis_option,
     exclude_option,
@@ -144,7 +144,8 @@ def compare(
     tests = [test for _, test in splitter.split(training.X, training.y)]
     content: dict[str, Any] = {"version": __version__, **settings, "methods": [result.as_dict() for result in results]}
     if observer is not None:
-        found = report_on(results, observer, table, training, tests, settings, target)
+        with working(REPORTING):
+            found = report_on(results, observer, table, training, tests, settings, target)
         files.write(found, comparison_page, comparison_markdown)
         content["report"] = found.as_dict()
     if json_path is not None:

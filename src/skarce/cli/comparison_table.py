@@ -15,7 +15,7 @@ from skarce._text import one_line
 from skarce.cli.rendering import MOST_FIXED, fits, plus_minus, titled_table
 from skarce.comparison import ALIGNED, SECONDS, Method, MethodResult, Metric
 from skarce.comparison.uneven_folds import UnevenFold
-from skarce.report.outcome_words import command_line_words
+from skarce.report.outcome_words import words_of_folds
 
 FIRST_TO_GO = ("predict", "coverage", "fit", "functions", "Brier")  # columns that a narrow terminal does not show
 NO_NUMBER = "-"
@@ -99,7 +99,7 @@ def _notes(result: MethodResult, widths: str | None) -> list[_Note]:
         return [_Note(f"failed: {one_line(result.error)}")]
     rule = result.method.width_rule
     notes = [_Note(f"widths: {rule}")] if widths and result.method.has_kernels and rule != widths else []
-    first = [_Note(one_line(command_line_words(result.warnings[0])), is_warning=True)] if result.warnings else []
+    first = [_Note(one_line(words_of_folds(result.warnings[0])), is_warning=True)] if result.warnings else []
     return notes + first
 
 

@@ -10,9 +10,10 @@ from skarce import __version__
 from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.missing_rows import rows_missing_option
 from skarce.cli.rendering import facts_table, functions_table, show, steps_table
-from skarce.cli.reporting import ReportFiles, write_json
+from skarce.cli.reporting import REPORTING, ReportFiles, write_json
 from skarce.cli.reporting_models import report_on_model
 from skarce.cli.sound_model import model_in_use
+from skarce.cli.streamed.progress import working
 from skarce.report.markdown import model_markdown
 from skarce.report.model_page import model_page
 
@@ -76,7 +77,8 @@ def explain(
             steps_table(last_steps(saved)),
         )
         if is_asked_for:
-            found = report_on_model(saved, data, missing)
+            with working(REPORTING):
+                found = report_on_model(saved, data, missing)
             content = {"version": __version__, "target": saved.target, **found.as_dict()}
             files.write(found, model_page, model_markdown)
             if json_path is not None:

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skarce.cli.rendering import say
 from skarce.datasets.tables import TableError
+from skarce.report.outcome_words import command_line_words
 
 
 def fitted(name: str, fit: Callable[[], Any]) -> Any:
@@ -24,5 +25,5 @@ def fitted(name: str, fit: Callable[[], Any]) -> Any:
     outcome = getattr(model, "outcome_", None)
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         if outcome is None or message != outcome.value:
-            say(f"Note: {message}")
+            say(f"Note: {command_line_words(message)}")
     return model

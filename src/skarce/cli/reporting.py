@@ -33,7 +33,14 @@ from skarce.report.model_view import ModelView
 from skarce.report.provenance import command_line, fingerprint, versions_in_words
 
 Report = TypeVar("Report")
+REPORTING = "Writing the report"  # what is shown while it is done
 ALSO_OF_FIT = ("exclude", "missing", "task", "basis", "widths")  # options of a comparison that a fit has too
+
+
+ON_ROWS_OF_THE_FIT = (
+    "The input at the top matters most to this model. Inputs were shuffled on the rows that it was fitted to, so on new rows they "
+    "may matter less."
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,7 @@ def report_on(
     comparison = Comparison(results, observer.seen, training, tests, settings["cv"])
     view = None
     if comparison.shown is not None:
-        view = _view(comparison.shown.method, training, target)
+        view = _view(comparison.shown.method, training, table, target)
     places = [table.place(int(row)) for row in view.far.rows[:MOST_FAR]] if view is not None and view.far is not None else []
     origin = {
         "command": given_command(click.get_current_context()),
@@ -106,7 +113,7 @@ def uneven_words(best: MethodResult, training: TrainingData, table: Table, tests
     return "" if fold is None else uneven_note(fold, best.method, training.y[fold.row], table.place(fold.row))
 
 
-def _view(method: Method, training: TrainingData, target: str) -> ModelView | None:
+def _view(method: Method, training: TrainingData, table: Table, target: str) -> ModelView | None:
     """The model of a method, fitted to all rows. If that fails, the notes on the table say why."""
     preprocessing = training.preprocessing()
     prepared = preprocessing.fit_transform(training.X)
@@ -124,10 +131,11 @@ def _view(method: Method, training: TrainingData, target: str) -> ModelView | No
         name=method.name,
         facts=about,
         functions=active_functions(saved),
-        kernel_names=kernel_names(model),
+        kernel_names=kernel_names(model, table.place),
         steps=last_steps(saved),
         inputs=matter,
         inputs_label=label,
+        inputs_words=ON_ROWS_OF_THE_FIT,
         far=far_rows(model, prepared),
         in_c=exported,
         commands=export_commands(click.get_current_context(), method.name, target, exported),

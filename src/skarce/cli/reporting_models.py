@@ -15,7 +15,7 @@ from skarce.cli.explanation import active_functions, facts, last_steps
 from skarce.cli.missing_rows import way_for
 from skarce.cli.model_file import SavedModel
 from skarce.cli.rendering import say
-from skarce.cli.reporting import given_command
+from skarce.cli.reporting import ON_ROWS_OF_THE_FIT, given_command
 from skarce.cli.reporting_c import in_c_of, option_of_real
 from skarce.comparison import Answers
 from skarce.comparison.out_of_fold import answer
@@ -23,11 +23,12 @@ from skarce.datasets import TargetKind
 from skarce.datasets.columns import NUMBER
 from skarce.datasets.gaps import DROP, ERROR, FILL, complete_rows, left_out, only_rows
 from skarce.datasets.leaks import leaks
-from skarce.datasets.tables import Table, TableError, read_table
+from skarce.datasets.tables import Table, TableError, read_table, row_number
 from skarce.datasets.training import READERS, TrainingData, check_columns, inputs
 from skarce.inspection.functions import kernel_names
 from skarce.inspection.shuffling import SHUFFLED
 from skarce.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson
+from skarce.report.checks import are_of_the_fit
 from skarce.report.inputs import MOST_FAR, FarRows, Input, far_rows, inputs_that_matter, widths_of_inputs
 from skarce.report.model_report import GivenRows, ModelReport, model_report
 from skarce.report.model_view import ModelView
@@ -134,6 +135,8 @@ def _view(saved: SavedModel, given: GivenRows | None, far: FarRows | None, kind:
     matter, label, title, words = [], "", ModelView.inputs_title, ModelView.inputs_words
     if given is not None:
         matter, label = inputs_that_matter(saved.pipeline, given.data.X, given.data.y, kind), SHUFFLED[kind]
+        if are_of_the_fit(given.n_centers, len(given.data.y)):
+            words = ON_ROWS_OF_THE_FIT
     elif (widths := widths_of_inputs(saved.pipeline)) is not None:
         names = [name.partition("__")[2] for name in widths.names]
         matter = [Input(name, float(value)) for name, value in zip(names, widths.values, strict=True)]
@@ -143,7 +146,7 @@ def _view(saved: SavedModel, given: GivenRows | None, far: FarRows | None, kind:
         name=type(saved.regressor).__name__,
         facts=facts(saved),
         functions=active_functions(saved),
-        kernel_names=kernel_names(saved.regressor),
+        kernel_names=kernel_names(saved.regressor, row_number),
         steps=last_steps(saved),
         inputs=matter,
         inputs_label=label,

@@ -19,15 +19,17 @@ from skarce.model_selection.cross_fitting import LeftOut
 from skarce.model_selection.cross_fitting_sums import LeftOutSums
 from skarce.model_selection.far_off import FEWEST_ROWS
 
+ADVICE_ON_OUTLIERS = (
+    'correct these rows, leave them out, or give them weight 0. VBLSRegressor("auto", noise="student-t") is pulled less.'
+)
 OUTLIERS = (
     "Targets are far from what a model of the other rows predicts, up to {times:.3g} times the usual error: rows {rows} (the first "
-    "row is 0). The std does not count them, but they pull predictions towards them. If they are mistakes, correct these rows, "
-    'leave them out, or give them weight 0. VBLSRegressor("auto", noise="student-t") is pulled less.'
+    "row is 0). The std does not count them, but they pull predictions towards them. If they are mistakes, " + ADVICE_ON_OUTLIERS
 )
+ADVICE_IF_TOO_SURE = 'Try basis="passthrough", fewer inputs, VBLSRegressor, or more rows.'
 TOO_SURE = (
     "Left-out rows are {scale:.3g} times as far from the predictions as the model expects: it fits its own rows much better than "
-    'new ones. The std takes that into account, but predictions may be poor. Try basis="passthrough", fewer inputs, VBLSRegressor, '
-    "or more rows."
+    "new ones. The std takes that into account, but predictions may be poor. " + ADVICE_IF_TOO_SURE
 )
 
 

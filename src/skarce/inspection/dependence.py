@@ -57,6 +57,8 @@ class Dependence:
         Whether there are other inputs, over which the predictions are averaged.
     classes : ndarray or None
         The classes of a classifier.
+    has_counts : bool
+        Whether targets are counts, so that whole numbers are enough for an axis.
     """
 
     features: Features
@@ -69,6 +71,7 @@ class Dependence:
     coverage: float
     is_average: bool
     classes: Any = None
+    has_counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,8 @@ class Request:
         assert mean is not None
         names = tuple(self.names[place] for place in features)
         classes = getattr(self.found.model, "classes_", None)
-        return Dependence(features, names, grids, mean, lower, upper, band, self.coverage, is_average, classes)
+        counts = self.found.has_counts
+        return Dependence(features, names, grids, mean, lower, upper, band, self.coverage, is_average, classes, counts)
 
     def _band(self, *, is_average: bool) -> str | None:
         if self.band is None or is_classifier(self.found.model):
@@ -210,7 +214,8 @@ class Request:
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         directions = directions / np.where(lengths == 0.0, 1.0, lengths)
         moves = [posterior.deviations(rows, direction[:, None])[:, 0] for rows, direction in zip(phi, directions, strict=True)]
-        return np.concatenate(moves) * float(np.broadcast_to(getattr(model, "std_scale_", 1.0), self.output + 1)[self.output])
+        scales = np.broadcast_to(getattr(model, "std_scale_", 1.0), len(model._posteriors()))
+        return np.concatenate(moves) * float(scales[self.output])
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,17 +91,20 @@ def _names(found: Unwrapped, active: Indices) -> Any:
         return names
     centers, label = centers_of(found), _label(basis)
     if centers is None or centers.shape[1] > MOST_NAMED_INPUTS:
-        return [f"{label} at {place}" for place in _numbered(basis, np.searchsorted(found.model.active_, active))]
+        return [f"{label} at {place}" for place in _numbered(basis, np.searchsorted(found.model.active_, active), _in_python)]
     places = np.searchsorted(found.model.active_, active)
     return [f"{label} at {', '.join(f'{value:.4g}' for value in centers[place])}" for place in places]
 
 
-def kernel_names(model: Any) -> dict[int, str]:
-    """Return what the kernels of a fitted model are called, whatever their inputs, by the numbers of their candidates."""
+def kernel_names(model: Any, place_of: Callable[[int], str]) -> dict[int, str]:
+    """Return what the kernels of a fitted model are called, whatever their inputs, by the numbers of their candidates.
+
+    `place_of` says where a row of the fit is, counted from 0.
+    """
     basis = model.basis_
     if not isinstance(basis, KernelBasis):
         return {}
-    places = _numbered(basis, np.arange(len(model.active_)))
+    places = _numbered(basis, np.arange(len(model.active_)), place_of)
     return {int(number): f"{_label(basis)} at {place}" for number, place in zip(model.active_, places, strict=True)}
 
 
@@ -108,11 +112,15 @@ def _label(basis: KernelBasis) -> str:
     return basis.kernel_ if isinstance(basis.kernel_, str) else "kernel"
 
 
-def _numbered(basis: KernelBasis, places: Indices) -> list[str]:
+def _in_python(row: int) -> str:
+    return f"row {row}"
+
+
+def _numbered(basis: KernelBasis, places: Indices, place_of: Callable[[int], str]) -> list[str]:
     """Return what centers are called if they have too many inputs to be written out: rows of the fit, or given centers."""
     if basis.center_indices_ is None:
         return [f"center {number}" for number in basis.candidate_numbers_[places]]
-    return [f"row {row}" for row in basis.center_indices_[places]]
+    return [place_of(int(row)) for row in basis.center_indices_[places]]
 
 
 def centers_of(found: Unwrapped) -> Floats | None:

@@ -33,6 +33,8 @@ def size_chart(
     error_name: str,
     needed: Sequence[str] = (),
     form: Callable[[float], str] = rounded,
+    *,
+    width: int = WIDE,
 ) -> Markup:
     """Error against the number of functions. A point has a name, functions, error, spread, and a class of marks.
 
@@ -50,7 +52,7 @@ def size_chart(
         f"The smallest model is {names[int(np.argmin(sizes))]} with {rounded(min(sizes), 3)} functions.",
         Axis.over([max(each, 0.5) for each in sizes], "functions in the model (logarithmic)", is_log=True),
         Axis.over(ends, f"{error_name}, mean and spread over folds", is_log=is_log, form=form),
-        width=WIDE,
+        width=width,
     )
     for _, n_functions, error, spread, class_ in points:
         at = max(n_functions, 0.5)

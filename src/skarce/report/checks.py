@@ -16,8 +16,9 @@ from skarce.comparison import MethodResult, OutOfFold
 from skarce.datasets import TargetKind
 from skarce.datasets.training import TrainingData
 from skarce.report.numbers import percent, plural, rounded
-from skarce.report.outcome_words import command_line_words
-from skarce.report.verdict import ERRORS, Verdict, base_words, error_of, errors_of, optimism
+from skarce.report.outcome_words import command_line_words, template, words_of_folds
+from skarce.report.ranking import error_of, errors_of, optimism
+from skarce.report.verdict import ERRORS, Verdict, base_words
 from skarce.states.outcome import Outcome
 
 FEW_ROWS = 100  # with fewer, the folds are small and their errors differ by chance
@@ -27,6 +28,7 @@ NOT_TRUSTED = (Outcome.NO_NOISE, Outcome.HALF_USED)
 TOLD_ELSEWHERE = frozenset(outcome for outcome in Outcome if outcome.is_early or outcome in NOT_TRUSTED)
 MOST_WARNINGS = 5  # different ones that are written out
 LARGE_OPTIMISM = 0.1  # share of the error
+LEAST_GAIN = 0.001  # of an error rate; a smaller one is not written as a number
 CHANCE = 0.001  # a coverage that is less likely than this is no chance
 FEWEST_ROWS_OF_INTERVALS = 59  # with fewer, intervals that cover all rows may well be too wide: 0.95**59 is below 5 %
 LEVEL = 0.95
@@ -85,7 +87,12 @@ def rows_of_the_fit(n_centers: int, n_rows: int) -> Check:
         f"{plural(n_centers, 'of the given rows is a center', 'of the given rows are centers')} of the functions, so the model "
         "was fitted to such rows. It looks better on rows that it was fitted to: give others."
     )
-    return Check(name, Finding.WARNING if n_centers > MOST_REPEATED * n_rows else Finding.NOTE, words)
+    return Check(name, Finding.WARNING if are_of_the_fit(n_centers, n_rows) else Finding.NOTE, words)
+
+
+def are_of_the_fit(n_centers: int, n_rows: int) -> bool:
+    """Whether so many rows are centers of a model that the rows, or their likes, are those of its fit."""
+    return n_centers > MOST_REPEATED * n_rows
 
 
 def end_of_fit(outcome: Outcome) -> Check:
@@ -133,23 +140,26 @@ def interpolation(seen: Sequence[OutOfFold]) -> Check:
 
 
 def warned_fits(results: Sequence[MethodResult], seen: Sequence[OutOfFold]) -> Check | None:
-    """What fits warned of, besides the ends that other checks tell of."""
+    """What fits warned of, besides the ends that other checks tell of. Warnings that differ only in numbers are told once."""
     told = {(each.method.name, outcome.value) for each in seen for outcome in each.outcomes if outcome in TOLD_ELSEWHERE}
-    methods: dict[str, Counter[str]] = {}
+    alike: dict[str, list[tuple[str, str]]] = {}
     for result in results:
         for message in result.warnings:
             if (result.method.name, message) not in told:
-                methods.setdefault(message, Counter())[result.method.name] += 1
-    if not methods:
+                words = words_of_folds(message)
+                alike.setdefault(template(words), []).append((result.method.name, words))
+    if not alike:
         return None
-    shown = list(methods.items())[:MOST_WARNINGS]
-    words = [f"{_warned(names)}: {_sentence(one_line(command_line_words(message)))}" for message, names in shown]
-    more = [f"And {plural(len(methods) - len(shown), 'other warning')}."] if len(methods) > len(shown) else []
-    return Check("Warnings of fits", Finding.WARNING, " ".join(words + more))
+    shown = [_warned(warned) for warned in list(alike.values())[:MOST_WARNINGS]]
+    more = [f"And {plural(len(alike) - len(shown), 'other warning')}."] if len(alike) > len(shown) else []
+    return Check("Warnings of fits", Finding.WARNING, " ".join(shown + more))
 
 
-def _warned(names: Counter[str]) -> str:
-    return ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in names.items())
+def _warned(warned: Sequence[tuple[str, str]]) -> str:
+    """The methods with their numbers of warnings, and the first of these, which differ at most in numbers."""
+    counts, texts = Counter(name for name, _ in warned), [words for _, words in warned]
+    names = ", ".join(f"{name} ({plural(number, 'warning')})" for name, number in counts.items())
+    return f"{names}{', the first' if len(set(texts)) > 1 else ''}: {_sentence(one_line(texts[0]))}"
 
 
 def _first(each: OutOfFold, is_meant: Any) -> tuple[int, Outcome] | None:
@@ -175,20 +185,30 @@ def reused_rows(results: Sequence[MethodResult]) -> Check:
     inside = f"{chosen} were chosen on the training rows of each fold, never on its test rows."
     if len(done) < 2:
         return Check(name, Finding.FINE, inside)
-    gain, kind = optimism(done), done[0].method.task.target
-    shown = f"{100.0 * gain:.1f} percentage points" if kind is TargetKind.CLASSES else rounded(gain, 2)
+    gain = optimism(done)
     words = (
-        f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: on new rows, expect its "
-        f"{ERRORS[kind]} to be about {shown} larger. Keep rows apart for a last test."
+        f"{inside} But the best of {len(done)} methods was chosen on the rows that its error comes from: "
+        f"{_expected(gain, done[0].method.task.target)} Keep rows apart for a last test."
     )
     is_large = gain > max(float(np.std(errors_of(done[0]))), LARGE_OPTIMISM * error_of(done[0]))
     return Check(name, Finding.WARNING if is_large else Finding.NOTE, words)
 
 
+def _expected(gain: float, kind: TargetKind) -> str:
+    """How much larger the error of the winner is on new rows, for that reason alone."""
+    if gain <= 0.0:
+        return f"no other is better in any fold, so this makes its {ERRORS[kind]} hardly too small."
+    if kind is not TargetKind.CLASSES:
+        shown = f"about {rounded(gain, 2)}"
+    else:
+        shown = f"about {100.0 * gain:.1f} percentage points" if gain >= LEAST_GAIN else "less than 0.1 percentage points"
+    return f"on new rows, expect its {ERRORS[kind]} to be {shown} larger."
+
+
 def honest_intervals(
-    shares: Mapping[str, float], n_rows: int, best: str, *, of_counts: bool, noun: str = "left-out row"
+    shares: Mapping[str, float], n_rows: int, best: str, *, may_be_wide: bool, noun: str = "left-out row"
 ) -> Check | None:
-    """Whether 95 % intervals cover 95 % of the rows, up to chance. Those of counts may cover more.
+    """Whether 95 % intervals cover 95 % of the rows, up to chance. Those of counts may cover more, and those of rows of the fit.
 
     `shares` are the coverages of all methods that have intervals, the best method first; None if there are none. `noun` says what
     the rows are.
@@ -196,7 +216,7 @@ def honest_intervals(
     if not shares:
         return None
     name, rows = "Honest intervals", plural(n_rows, noun)
-    narrow, wide = too_narrow(shares, n_rows), [] if of_counts else too_wide(shares, n_rows)
+    narrow, wide = too_narrow(shares, n_rows), [] if may_be_wide else too_wide(shares, n_rows)
     listed = {method: f"{method} ({percent(share)}{', the best method' * (method == best)})" for method, share in shares.items()}
     wasteful = f" Wider than they need to be: {', '.join(listed[each] for each in wide)}." if wide else ""
     if narrow:
@@ -204,11 +224,18 @@ def honest_intervals(
         return Check(name, Finding.WARNING, f"{words}. They are too narrow: widen them before you rely on them.{wasteful}")
     if wide:
         return Check(name, Finding.NOTE, f"No 95 % interval covers too few of {rows}.{wasteful}")
-    ends = listed if len(listed) == 1 else dict.fromkeys([min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)])
-    covered = f"95 % intervals cover, of {rows}: {' to '.join(listed[each] for each in ends)}."
+    covered = f"95 % intervals cover {_range(shares, best)} of {rows}."
     if n_rows < FEWEST_ROWS_OF_INTERVALS:
         return Check(name, Finding.NOTE, f"{covered} That is too few rows to tell whether they are honest.")
     return Check(name, Finding.FINE, covered)
+
+
+def _range(shares: Mapping[str, float], best: str) -> str:
+    """The smallest and the largest share with their methods."""
+    if len(shares) == 1:
+        return percent(next(iter(shares.values())))
+    ends = dict.fromkeys(end(shares, key=shares.__getitem__) for end in (min, max))
+    return " to ".join(f"{percent(shares[name])} ({name}{', the best' * (name == best)})" for name in ends)
 
 
 def too_narrow(shares: Mapping[str, float], n_rows: int) -> list[str]:

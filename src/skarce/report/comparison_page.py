@@ -20,10 +20,18 @@ from skarce.report.model_view import ModelView
 from skarce.report.numbers import percent, plural, rounded
 from skarce.report.page import Column, charts, facts, figure, key, page, table
 from skarce.report.residuals import Residuals
-from skarce.report.verdict import Verdict
+from skarce.report.svg import WIDTH
+from skarce.report.verdict import AS_GOOD, CHANGES, Verdict
 
 MOST_CLASSES = 20  # with more, confusions are listed
 LEFT_OUT = "Each row was predicted by a model that had not seen it."
+MEANINGS = {  # of columns whose metrics have no legend
+    "log score": "mean log density of left-out targets, larger is better",
+    "functions": "basis functions that a prediction evaluates",
+    "size": "bytes of the fitted model as a pickle",
+    "in C": "bytes of its constant tables on a microcontroller, in float, or in double if float is not precise enough, with what "
+    "its uncertainty needs",
+}
 BADGES = {Finding.WARNING: "⚠ warning", Finding.NOTE: "ℹ note", Finding.FINE: "✓ fine"}
 
 
@@ -55,35 +63,33 @@ def _lead(report: ComparisonReport) -> Markup:
 
 
 def verdict_part(found: Verdict) -> Markup:
-    """The sentence, and what would change it."""
+    """The sentence, what would change it, and what else there is to know."""
     sentence, changes = tag("p", found.sentence), [tag("li", each) for each in found.changes]
-    more = [tag("p", "What would change this:", class_="muted"), tag("ul", *changes)] if changes else []
-    return tag("div", sentence, *more, class_="verdict")
+    more = [tag("p", CHANGES, class_="muted"), tag("ul", *changes)] if changes else []
+    return tag("div", sentence, *more, *(tag("p", note, class_="muted") for note in found.notes), class_="verdict")
 
 
 def _methods(report: ComparisonReport) -> Markup:
-    words = [
+    words = (
         "All methods saw the same folds. Numbers are means over the folds, times and sizes are medians; the spread is the "
-        "standard deviation over the folds.",
-        "functions: basis functions that a prediction evaluates. size: bytes of the fitted model as a pickle.",
-        *(f"{legend[:1].upper()}{legend[1:]}." for legend in report.legends),
-    ]
-    headings = {column.heading for column in report.columns}
-    if "in C" in headings:
-        words.append(
-            "in C: bytes of its constant tables on a microcontroller, in float, or in double if float is not precise enough, "
-            "with what its uncertainty needs."
-        )
-    if "log score" in headings:
-        words.append("log score: mean log density of left-out targets, larger is better.")
+        "standard deviation over the folds."
+    )
     titles = tag("details", tag("summary", "What the methods are"), facts(report.titles))
-    best = 0 if report.verdict.best is not None else None
+    best = [place for place, name in enumerate(report.columns[0].texts) if name in report.verdict.tied]
     caption = "Methods, the best first; the buttons in the headings sort the table"
     return joined(
         table("methods-table", report.columns, caption, best=best, is_sortable=True),
-        tag("p", " ".join(words), class_="muted"),
+        tag("p", words, class_="muted"),
+        tag("ul", *(tag("li", each) for each in _meanings(report)), class_="muted"),
         titles,
     )
+
+
+def _meanings(report: ComparisonReport) -> list[str]:
+    """What the columns are, one line each."""
+    headings = {column.heading for column in report.columns}
+    explained = [f"{heading}: {words}" for heading, words in MEANINGS.items() if heading in headings]
+    return [*(meaning for legend in report.legends for meaning in legend.split("; ")), *explained]
 
 
 def checks_part(found: list[Check]) -> Markup:
@@ -101,33 +107,34 @@ def _sizes(report: ComparisonReport) -> Markup | None:
         return None
     level = set(report.verdict.level)
     points = [
-        (point.name, point.n_functions, point.error, point.spread, _class_of(point.name, report.verdict.best, level))
+        (point.name, point.n_functions, point.error, point.spread, _class_of(point.name, report.verdict.tied, level))
         for point in report.points
     ]
     needed = [name for name in (report.verdict.best, report.verdict.shown) if name is not None]
     keys = joined(
-        key("accent", "best"), key("main", "cannot be told from the best on these folds"),
+        key("accent", "best"), key("main", AS_GOOD),
         key("data", "worse by more than chance"),
         ". A bar is one standard deviation over the folds.",
     )  # fmt: skip
     rule = (
-        "A method cannot be told from the best if its mean difference from it, fold by fold, is at most one standard error of that "
+        f"A method is {AS_GOOD} if its mean difference from the best, fold by fold, is at most one standard error of that "
         "difference, which allows for folds that share training rows. This is another number than the spread, the standard "
         "deviation of the errors themselves: folds that are hard for all methods widen the spread, and not the differences."
     )
+    form = percent if report.kind is TargetKind.CLASSES else rounded
     return joined(
         figure(
-            size_chart("sizes", points, report.error_name, needed, percent if report.kind is TargetKind.CLASSES else rounded),
+            size_chart("sizes", points, report.error_name, needed, form),
             "Small and good is at the lower left",
             joined(keys, " The name of any other point shows under the mouse."),
-            is_wide=True,
+            narrow=size_chart("sizes-narrow", points, report.error_name, needed, form, width=WIDTH),
         ),
         tag("p", rule, class_="muted"),
     )
 
 
-def _class_of(name: str, best: str | None, level: set[str]) -> str:
-    if name == best:
+def _class_of(name: str, best: Sequence[str], level: set[str]) -> str:
+    if name in best:
         return "accent"
     return "main" if name in level else "data"
 

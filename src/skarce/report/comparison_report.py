@@ -19,10 +19,11 @@ from skarce.report.calibration import Curve, curve_of
 from skarce.report.checks import Check
 from skarce.report.losses import error_of_rows, row_losses, without_inputs
 from skarce.report.model_view import ModelView
-from skarce.report.numbers import NONE, aligned, finite, percent, plural, seconds, size
+from skarce.report.numbers import NONE, aligned, common_form, finite, fixed, percent, plural, seconds, size, written
 from skarce.report.page import Column
+from skarce.report.ranking import error_of, errors_of
 from skarce.report.residuals import Residuals, residuals_of
-from skarce.report.verdict import Verdict, error_of, errors_of, verdict
+from skarce.report.verdict import Verdict, verdict
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def _columns(comparison: Comparison) -> list[Column]:
             columns.append(_spread_column(results, metric))
     if comparison.target_kind is not TargetKind.CLASSES:
         scores = [_of(comparison, result, "log_score") for result in results]
-        texts = [NONE if score is None else f"{score:.3f}" for score in scores]
+        texts = [fixed(score, ".3f") for score in scores]
         columns.insert(4, Column("log score", texts, scores, key="log_score"))
     sizes = [_of(comparison, result, "bytes_of_model") for result in results]
     columns.append(Column("size", [size(each) for each in sizes], sizes, key="bytes_of_model"))
@@ -216,8 +217,11 @@ def _metric_column(results: Sequence[MethodResult], metric: Metric) -> Column:
 
 
 def _spread_column(results: Sequence[MethodResult], metric: Metric) -> Column:
-    values = [None if result.error else result.std(metric.name) for result in results]
-    texts = _texts(metric, values) if metric.form != ALIGNED else aligned(values, 3)
+    """The spread with as many decimals as the metric has."""
+    means, values = (
+        [None if result.error else getattr(result, name)(metric.name) for result in results] for name in ("mean", "std")
+    )
+    texts = _texts(metric, values) if metric.form != ALIGNED else written(values, common_form(means))
     return Column("spread", [text if text == NONE else f"± {text}" for text in texts], values, key="spread")
 
 
@@ -228,7 +232,7 @@ def _texts(metric: Metric, values: Sequence[float | None]) -> list[str]:
         return [seconds(value) for value in values]
     if metric.form.endswith("%"):
         return [percent(value) for value in values]
-    return [NONE if value is None else format(value, metric.form) for value in values]
+    return [fixed(value, metric.form) for value in values]
 
 
 def _description(result: MethodResult) -> str:
@@ -258,8 +262,8 @@ def _checks(comparison: Comparison, uneven_words: str) -> list[Check]:
 
 
 def _interval_check(comparison: Comparison, done: Sequence[MethodResult]) -> Check | None:
-    best, of_counts = comparison.verdict.best or "", comparison.target_kind is TargetKind.COUNTS
-    return checks.honest_intervals(coverages(done), len(comparison.training.y), best, of_counts=of_counts)
+    best, has_counts = comparison.verdict.best or "", comparison.target_kind is TargetKind.COUNTS
+    return checks.honest_intervals(coverages(done), len(comparison.training.y), best, may_be_wide=has_counts)
 
 
 def coverages(done: Sequence[MethodResult]) -> dict[str, float]:

@@ -23,8 +23,8 @@ NOT_OF_THE_CENTER = ("candidate", "function", "for class", *ABOUT_WEIGHTS)
 
 
 NUMBERED = (
-    " Kernels are named as in FunctionsDisplay: by the row of the fit that is their center, counted from 0 as in Python, or by the "
-    "number of the center. The table of functions has the centers."
+    " Kernels are named by the row of the fit that is their center, or by the number of the center. Rows and lines are counted "
+    "from 1, candidates from 0 as in Python. The table of functions has the centers."
 )
 ONE_BY_ONE = "A function whose interval holds zero may be one that the model can do without."
 TOGETHER = (

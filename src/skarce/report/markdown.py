@@ -12,7 +12,7 @@ from skarce.report.functions_part import functions_caption, functions_columns
 from skarce.report.model_report import ModelReport
 from skarce.report.model_view import ModelView
 from skarce.report.page import Column
-from skarce.report.verdict import Verdict
+from skarce.report.verdict import CHANGES, Verdict
 
 
 def comparison_markdown(report: ComparisonReport) -> str:
@@ -43,7 +43,9 @@ def _document(lines: list[str], found: Sequence[Check], model: ModelView | None,
 
 
 def _verdict_lines(title: str, found: Verdict) -> list[str]:
-    return [f"# {escaped(title)}", "", escaped(found.sentence), "", *(f"- {escaped(change)}" for change in found.changes), ""]
+    changes = [CHANGES, "", *(f"- {escaped(change)}" for change in found.changes), ""] if found.changes else []
+    notes = [line for note in found.notes for line in (escaped(note), "")]
+    return [f"# {escaped(title)}", "", escaped(found.sentence), "", *changes, *notes]
 
 
 def _fact_lines(facts: Mapping[str, str]) -> list[str]:

@@ -15,8 +15,9 @@ from skarce.report.functions_part import records
 from skarce.report.model_verdict import model_verdict
 from skarce.report.model_view import ModelView
 from skarce.report.quality import Quality, quality_of
+from skarce.report.ranking import DOUBTS
 from skarce.report.residuals import Residuals, residuals_of
-from skarce.report.verdict import DOUBTS, Verdict
+from skarce.report.verdict import Verdict
 from skarce.states.outcome import Outcome
 
 
@@ -99,6 +100,8 @@ def model_report(
             model.name,
             kind,
             quality,
+            facts=model.facts,
+            n_centers=0 if given is None else given.n_centers,
             is_doubtful=outcome.value in DOUBTS,
             is_narrow=is_narrow,
             leaks=() if given is None else tuple(given.data.leaks),
@@ -119,13 +122,12 @@ def _shares(model: ModelView, quality: Quality) -> dict[str, float]:
 def _checks(model: ModelView, kind: TargetKind, outcome: Outcome, given: GivenRows | None, quality: Quality | None) -> list[Check]:
     found: list[Check | None] = [checks.end_of_fit(outcome)]
     if given is not None and quality is not None:
+        may_be_wide = kind is TargetKind.COUNTS or checks.are_of_the_fit(given.n_centers, quality.n_rows)
         found += [
             checks.enough_given_rows(quality.n_rows),
             checks.rows_of_the_fit(given.n_centers, quality.n_rows),
             checks.leaking_columns(given.data),
             checks.repeated_rows(given.data),
-            checks.honest_intervals(
-                _shares(model, quality), quality.n_rows, "", of_counts=kind is TargetKind.COUNTS, noun="given row"
-            ),
+            checks.honest_intervals(_shares(model, quality), quality.n_rows, "", may_be_wide=may_be_wide, noun="given row"),
         ]
     return checks.warnings_first(found)

@@ -36,12 +36,33 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+def fixed(value: float | None, form: str) -> str:
+    """The number in a format such as ".3f", or with an exponent if it is large.
+
+    Examples
+    --------
+    >>> fixed(-1.5, ".3f"), fixed(-2.0952e25, ".3f")
+    ('-1.500', '-2.095e+25')
+    """
+    is_large = value is not None and abs(value) >= 10.0 ** (MOST_FIXED[1] + 1)
+    return rounded(value) if is_large else written([value], form)[0]
+
+
 def aligned(values: Sequence[float | None], digits: int = 4) -> list[str]:
     """The numbers of a column with the same decimals: this many significant digits for the smallest."""
+    return written(values, common_form(values, digits))
+
+
+def common_form(values: Sequence[float | None], digits: int = 4) -> str:
+    """The format with this many significant digits for the smallest number; with an exponent if one needs it."""
     known = [abs(value) for value in values if value and math.isfinite(value)]
     smallest, largest = min(known, default=1.0), max(known, default=1.0)
     low, high = (math.floor(math.log10(value)) for value in (smallest, largest))
-    form = f",.{max(0, digits - 1 - low)}f" if low >= MOST_FIXED[0] and high <= MOST_FIXED[1] else f".{digits - 1}e"
+    return f",.{max(0, digits - 1 - low)}f" if low >= MOST_FIXED[0] and high <= MOST_FIXED[1] else f".{digits - 1}e"
+
+
+def written(values: Sequence[float | None], form: str) -> list[str]:
+    """The numbers in one format."""
     return [NONE if value is None or not math.isfinite(value) else format(value, form) for value in values]
 
 

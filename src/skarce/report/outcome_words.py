@@ -1,7 +1,10 @@
-"""How fits ended, in the words of the command line: options and names of methods in place of parameters and classes."""
+"""What fits say, in the words of the command line: options and names of methods in place of parameters and classes."""
 
 from __future__ import annotations
 
+import re
+
+from skarce.estimators.trust import ADVICE_IF_TOO_SURE, ADVICE_ON_OUTLIERS
 from skarce.states.outcome import HALF_USED_BY_INPUTS, Outcome
 
 WORDS: dict[Outcome, str] = {
@@ -47,6 +50,27 @@ OF_MESSAGES = {
 }
 
 
+ADVICE = {
+    ADVICE_IF_TOO_SURE: "Try the linear method vbls (skarce fit --method vbls), fewer inputs (--exclude), or more rows.",
+    ADVICE_ON_OUTLIERS: "correct these rows, or leave them out.",
+}
+ROWS_OF_A_FIT = re.compile(r": rows [^()]* \(the first row is 0\)")  # those of a fold have other numbers in the table
+NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
+
+
 def command_line_words(message: str) -> str:
-    """The message as someone at the command line can use it, if it says how a fit ended; else the message itself."""
-    return OF_MESSAGES.get(message, message)
+    """The message as someone at the command line can use it: how a fit ended, or what to do about its rows."""
+    words = OF_MESSAGES.get(message, message)
+    for advice, instead in ADVICE.items():
+        words = words.replace(advice, instead)
+    return words
+
+
+def words_of_folds(message: str) -> str:
+    """The same for the fit of a fold, whose rows are a part of those of the table."""
+    return command_line_words(ROWS_OF_A_FIT.sub("", message))
+
+
+def template(words: str) -> str:
+    """The words without their numbers: messages that differ in nothing else have the same."""
+    return NUMBER.sub("#", words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -43,11 +43,11 @@ def page(title: str, lead: Markup, sections: Sequence[tuple[str, str, Markup]], 
     return f"<!doctype html>\n{tag('html', _head(title), body, lang='en')}\n"
 
 
-def table(key: str, columns: Sequence[Column], caption: str, *, best: int | None = None, is_sortable: bool = False) -> Markup:
-    """A table whose first column names its rows. `best` is the row that is marked. A wide one scrolls under its caption."""
+def table(key: str, columns: Sequence[Column], caption: str, *, best: Collection[int] = (), is_sortable: bool = False) -> Markup:
+    """A table whose first column names its rows. `best` are the rows that are marked. A wide one scrolls under its caption."""
     headings = tag("tr", *(_heading(column, is_sortable, place == 0) for place, column in enumerate(columns)))
     n_rows = len(columns[0].texts)
-    rows = [_row(columns, row, is_best=row == best) for row in range(n_rows)]
+    rows = [_row(columns, row, is_best=row in best) for row in range(n_rows)]
     name = f"{key}-caption"
     content = tag("table", tag("thead", headings), tag("tbody", *rows), aria_labelledby=name)
     scrolled = tag("div", content, class_="table", role="region", aria_labelledby=name, tabindex="0")
@@ -59,10 +59,13 @@ def facts(pairs: Mapping[str, object]) -> Markup:
     return tag("dl", *(joined(tag("dt", name), tag("dd", value)) for name, value in pairs.items()))
 
 
-def figure(chart: Markup, title: str, words: object, *, is_wide: bool = False) -> Markup:
-    """A chart with its title and what it shows. A wide one takes all of the page, and scrolls on a narrow screen."""
-    shown = tag("div", chart, class_="scroll", role="region", aria_label=title, tabindex="0") if is_wide else chart
-    return tag("figure", tag("h3", title), shown, tag("figcaption", words), class_="wide" if is_wide else None)
+def figure(chart: Markup, title: str, words: object, *, narrow: Markup | None = None) -> Markup:
+    """A chart with its title and what it shows. One that has a narrow twin takes all of the page, and the twin a narrow screen."""
+    heading, caption = tag("h3", title), tag("figcaption", words)
+    if narrow is None:
+        return tag("figure", heading, chart, caption)
+    both = joined(tag("div", chart, class_="on-wide"), tag("div", narrow, class_="on-narrow"))
+    return tag("figure", heading, both, caption, class_="wide")
 
 
 def charts(*figures: Markup | None) -> Markup:

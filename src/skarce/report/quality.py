@@ -14,7 +14,7 @@ from skarce.inspection.intervals import coverage_curve
 from skarce.report.calibration import interval
 from skarce.report.checks import LEVEL
 from skarce.report.losses import error_of_rows, row_losses, without_inputs
-from skarce.report.numbers import finite, percent
+from skarce.report.numbers import finite, fixed, percent
 from skarce.report.residuals import Residuals
 from skarce.report.verdict import ERRORS, error_text
 
@@ -52,7 +52,7 @@ class Quality:
             f"{ERRORS[kind]} without inputs": error_text(kind, self.error_without_inputs),
         }
         if self.log_score is not None:
-            found["log score"] = f"{self.log_score:.4f}, mean over the rows"
+            found["log score"] = f"{fixed(self.log_score, '.4f')}, mean over the rows"
         if self.coverage is not None:
             found["95 % intervals cover"] = percent(self.coverage)
         return found

@@ -8,7 +8,7 @@ import numpy as np
 
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence
-from skarce.inspection.displays.drawing import INTERVAL_WIDTH, hide_frame, palette_of, text_color, wrapped
+from skarce.inspection.displays.drawing import INTERVAL_WIDTH, count_on, hide_frame, palette_of, text_color, wrapped
 from skarce.inspection.palette import Palette
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import category_names, column, is_numeric
@@ -52,6 +52,8 @@ def _draw_regression(ax: Any, panel: Dependence, rows: ShownRows | None, target_
         if rows is not None and not panel.is_average:
             _draw_data(ax, panel, rows, palette)
     ax.set_ylabel(wrapped(f"average {target_name}" if panel.is_average else target_name))
+    if panel.has_counts:
+        count_on(ax.yaxis)
 
 
 def _draw_categories(ax: Any, panel: Dependence, palette: Palette, label: str) -> None:

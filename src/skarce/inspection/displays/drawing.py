@@ -18,6 +18,7 @@ LONGEST_LINE = 36  # characters of an axis label in one line
 LONGEST_ROW_NAME = 30  # characters of a name in a list
 MOST_LEGEND_COLUMNS = 4
 USUAL_LEGEND = 0.5  # its height above a panel, in inches
+FILLED = 0.9  # share of the width and height of a legend that has words and marks
 MOST_TICKS = 5  # on an axis below a list, so that large numbers fit
 MARKERS = "osD^vP*"  # of classes, so that color is not all that tells them apart
 
@@ -108,6 +109,30 @@ def draw_legend(ax: Any, **where: Any) -> None:
         ax.legend(**{"loc": "best", "fontsize": "small", "framealpha": 0.8, "edgecolor": "none", **where})
 
 
+def draw_legend_in_a_free_place(ax: Any) -> bool:
+    """Draw a legend on the axes, or above them if it would hide a curve or a band. Return whether it is above."""
+    draw_legend(ax)
+    if ax.get_legend() is None or not _is_hiding(ax):
+        return False
+    draw_legend_above(ax)
+    return True
+
+
+def _is_hiding(ax: Any) -> bool:
+    """Whether the legend lies on a curve or a band. Single dots are seen well enough without those behind it."""
+    ax.figure.figure.draw_without_rendering()  # the layout makes room for names, and only then are places final
+    box = ax.get_legend().get_window_extent().expanded(FILLED, FILLED)
+    curves = [line for line in ax.lines if line.get_linestyle() != "None"]
+    is_on_curve = any(_is_on(box, curve, [curve.get_path()], filled=False) for curve in curves)
+    return is_on_curve or any(_is_on(box, band, band.get_paths(), filled=True) for band in ax.collections)
+
+
+def _is_on(box: Any, artist: Any, paths: list[Any], *, filled: bool) -> bool:
+    """Whether a box lies on any of the paths of an artist."""
+    transform = artist.get_transform()
+    return any(transform.transform_path(path).intersects_bbox(box, filled=filled) for path in paths)
+
+
 def draw_legend_above(ax: Any) -> None:
     """Draw a legend above the axes, so that no data are hidden, in as many columns as there is room for."""
     handles, labels = ax.get_legend_handles_labels()
@@ -153,6 +178,13 @@ def spread_ticks(ax: Any) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(MOST_TICKS))
     ax.ticklabel_format(axis="x", scilimits=(-3, 4))
     ax.xaxis.get_offset_text().set(x=1.01, ha="left")  # the power stands beside the axis, not on its label
+
+
+def count_on(axis: Any) -> None:
+    """Have ticks at whole numbers only, if there are at least two of them."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def list_size(n_rows: int) -> tuple[float, float]:

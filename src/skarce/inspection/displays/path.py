@@ -6,10 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, hide_frame, palette_of
-from skarce.inspection.path import BY_PENALTY, BY_SIZE, PathValues, path_values
+from skarce.inspection.displays.drawing import Display, axes_for, count_on, draw_legend, hide_frame, palette_of
+from skarce.inspection.path import BY_PENALTY, PathValues, path_values
 
 NAME = "PathDisplay"
+MOST_DOTS = 60  # of more, a line alone is clearer
 NOT_NESTED = "no errors at the given rows: the models on the way are not nested"
 
 
@@ -106,6 +107,7 @@ class PathDisplay(Display):
             self._draw(lower, values.places, values.n_functions, values.chosen)
             lower.set_ylabel("number of\nfunctions")
             lower.set_ylim(bottom=0.0)
+            count_on(lower.yaxis)
             if values.is_held_out:
                 upper.set_title(NOT_NESTED, loc="left", fontsize="small")
         for one in axes:
@@ -121,7 +123,7 @@ class PathDisplay(Display):
 
     def _draw(self, ax: Any, places: Any, values: Any, *chosen: int) -> None:
         palette = palette_of(ax)
-        dots = {"marker": "o", "markersize": 3.5} if self.values.axis == BY_SIZE or len(places) <= 60 else {}
+        dots = {"marker": "o", "markersize": 3.5} if len(places) <= MOST_DOTS else {}
         ax.plot(places, values, color=palette.main, linewidth=1.6, **dots)
         for place in chosen:
             n = self.values.n_functions[self.values.chosen]
@@ -130,11 +132,9 @@ class PathDisplay(Display):
             ax.plot(places[place], values[place], "o", color=palette.accent, label=label, **style)
 
     def _finish(self, ax: Any) -> None:
-        from matplotlib.ticker import MaxNLocator
-
         hide_frame(ax)
         if self.values.axis == BY_PENALTY:
             ax.set_xscale("log")
             ax.set_xlim(*sorted(ax.get_xlim(), reverse=True))
         else:
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            count_on(ax.xaxis)

@@ -11,7 +11,13 @@ from sklearn.utils.validation import check_consistent_length
 from skarce._typing import Floats
 from skarce.inspection.dependence import Dependence, Request
 from skarce.inspection.displays.curves import draw_curve
-from skarce.inspection.displays.drawing import Display, axes_for, draw_legend, draw_legend_above, make_room_for_legends
+from skarce.inspection.displays.drawing import (
+    Display,
+    axes_for,
+    draw_legend_above,
+    draw_legend_in_a_free_place,
+    make_room_for_legends,
+)
 from skarce.inspection.displays.maps import draw_map
 from skarce.inspection.shown_rows import ShownRows
 from skarce.inspection.tables import Features, checked_rows, features_asked, is_numeric
@@ -171,19 +177,33 @@ class PredictionDisplay(Display):
             This display.
         """
         axes = axes_for(ax, len(self.panels), NAME)
-        named = set()  # averages of one kind have the same legend, so the first one has it
         for one, panel in zip(axes, self.panels, strict=True):
-            draw = draw_curve if len(panel.features) == 1 else draw_map
-            draw(one, panel, self.rows, self.target_name)
-            if draw not in named or not panel.is_average:
-                named.add(draw)
-                (draw_legend_above if _is_full(panel) else draw_legend)(one)
-        if ax is None:
-            make_room_for_legends([one for one, panel in zip(axes, self.panels, strict=True) if _is_full(panel)])
+            (draw_curve if len(panel.features) == 1 else draw_map)(one, panel, self.rows, self.target_name)
         if sharey:
             _share_y([one for one, panel in zip(axes, self.panels, strict=True) if len(panel.features) == 1])
+        above = self._name_all(axes)
+        if ax is None:
+            make_room_for_legends(above)
         self._keep(axes)
         return self
+
+    def _name_all(self, axes: list[Any]) -> list[Any]:
+        """Draw legends, and return the axes that have them above. Averages of one kind have the same one, so the first has it."""
+        named, above = set(), []
+        for one, panel in zip(axes, self.panels, strict=True):
+            kind = len(panel.features)
+            if (kind not in named or not panel.is_average) and _draw_legend_of(one, panel):
+                above.append(one)
+            named.add(kind)
+        return above
+
+
+def _draw_legend_of(ax: Any, panel: Dependence) -> bool:
+    """Draw the legend of a panel, and return whether it is above the axes."""
+    if not _is_full(panel):
+        return draw_legend_in_a_free_place(ax)
+    draw_legend_above(ax)
+    return True
 
 
 def _is_full(panel: Dependence) -> bool:

@@ -9,13 +9,13 @@ import numpy as np
 
 from skarce.basis import KernelBasis
 from skarce.estimators import VBLSRegressor
+from skarce.inspection.palette import LIGHT
 from skarce.reproduce.papers.vbls.contenders import LINEAR
 from skarce.reproduce.papers.vbls.data import MIXTURES, NOISES, exact_sinc, synthetic_name
 from skarce.reproduce.runner.figures import hide_frame, new_figure, save
 from skarce.reproduce.runner.findings import Finding
 
 WIDTH, HEIGHT = 9.0, 4.0
-COLORS = ("#d62728", "#ff9896", "#ff7f0e", "#8c8c8c", "#9467bd", "#2ca02c", "#1f77b4")
 
 
 def draw(found: Sequence[Finding], folder: Path) -> list[str]:
@@ -34,11 +34,19 @@ def draw_mixtures(found: Sequence[Finding], r2: float, path: Path) -> bool:
     figure = new_figure(WIDTH, HEIGHT)
     axes = figure.subplots()
     width = 0.8 / len(LINEAR)
-    for place, (method, color) in enumerate(zip(LINEAR, COLORS, strict=True)):
+    for place, method in enumerate(LINEAR):
         means = [np.nan if (mean := finding.summary(method).mean) is None else mean for _, finding in own]
         spreads = [finding.standard_error(method) or 0.0 for _, finding in own]
         at = np.arange(len(own)) + (place - 0.5 * (len(LINEAR) - 1)) * width
-        axes.bar(at, means, width, yerr=spreads, color=color, label=own[0][1].paper.label(method), error_kw={"lw": 0.8})
+        axes.bar(
+            at,
+            means,
+            width,
+            yerr=spreads,
+            color=LIGHT.series_color(place),
+            label=own[0][1].paper.label(method),
+            error_kw={"lw": 0.8},
+        )
     axes.set_xticks(range(len(own)), [f"{r} redundant\n{i} irrelevant" for (r, i), _ in own])
     axes.set_ylabel("NMSE on exact targets")
     axes.set_title(f"100 inputs, 10 relevant, r2 = {r2:g}: means and standard errors", fontsize=11)
@@ -58,11 +66,11 @@ def draw_sinc(path: Path) -> None:
     mean, std = model.predict(grid, return_std=True)
     figure = new_figure(WIDTH, HEIGHT)
     axes = figure.subplots()
-    axes.fill_between(grid[:, 0], mean - 2 * std, mean + 2 * std, color="#d62728", alpha=0.15, lw=0, label="two std")
-    axes.plot(grid[:, 0], model.basis_.transform(grid) * model.posterior_.mean, color="#1f77b4", lw=0.8, alpha=0.7)
+    axes.fill_between(grid[:, 0], mean - 2 * std, mean + 2 * std, color=LIGHT.main, alpha=LIGHT.band_alpha, lw=0, label="two std")
+    axes.plot(grid[:, 0], model.basis_.transform(grid) * model.posterior_.mean, color=LIGHT.accent, lw=0.8, alpha=0.7)
     axes.plot(grid[:, 0], exact_sinc(grid), "k--", lw=1, label="sinc")
-    axes.plot(grid[:, 0], mean, color="#d62728", label="VBLS-RVM")
-    axes.plot(X[:, 0], y, ".", color="#8c8c8c", ms=5, label="data")
+    axes.plot(grid[:, 0], mean, color=LIGHT.main, label="VBLS-RVM")
+    axes.plot(X[:, 0], y, ".", color=LIGHT.data, ms=5, label="data")
     chosen = model.basis_.center_indices_
     axes.plot(X[chosen, 0], y[chosen], "o", mfc="none", mec="k", label=f"{len(model.active_)} relevant of 50")
     axes.set_title("VBLS-RVM on sinc, and the kernels that it keeps (weighted)", fontsize=11)
