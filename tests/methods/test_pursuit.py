@@ -342,6 +342,27 @@ def test_weights_that_have_settled_do_not_keep_wanted_functions_out(rng, loss):
     assert model.n_iter_ < 200
 
 
+def test_the_basic_variant_of_squares_grows_to_as_many_functions_as_are_wanted(rng):
+    """Few functions more explain what is left, and moving the weights of the others would take tens of thousands of steps."""
+    X = rng.normal(size=(60, 3))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=60)
+    model = KernelMatchingPursuitRegressor("rbf", variant="basic", n_basis=55, calibrate_std=False).fit(X, y)
+    assert model.outcome_ is Outcome.GOAL_REACHED
+    assert len(model.active_) == 55
+    assert model.n_iter_ < 1000
+
+
+def test_the_basic_variant_takes_the_same_way_to_a_size_by_both_losses(table):
+    phi, t = table
+    options = {"variant": "basic", "n_basis": 6, "calibrate_std": False}
+    squares, huber = (
+        KernelMatchingPursuitRegressor("passthrough", **options, **more).fit(phi, t)
+        for more in ({}, {"loss": "huber", "threshold": 1e6})
+    )
+    np.testing.assert_array_equal(squares.trace_["index"], huber.trace_["index"])
+    np.testing.assert_allclose(squares.coef_, huber.coef_, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("variant", ["back-fitting", "basic"])
 def test_wide_kernels_that_help_only_together_do_not_end_the_search(variant):
     X, y = make_friedman1(300, noise=1.0, random_state=102)
