@@ -27,7 +27,7 @@ from sklearn.linear_model import SGDRegressor
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_array
 
-from benchmarks import imports
+from benchmarks import imports, lwpr
 from benchmarks.__main__ import machine
 from benchmarks.methods import available
 from benchmarks.problems import GAMMA, Problem
@@ -46,6 +46,7 @@ from skarce import (
 QUICK, REPEATS, MANY = 0.05, 3, 50  # a fit of fewer seconds than QUICK is repeated MANY times
 NARROW = {1: 0.4, 2: 1.0}  # gamma by number of Friedman's function: four times the width of 1 / n_inputs
 STREAMED = 3000  # single rows, so that the model is made anew by the way
+LEARNED = 20_000  # rows of LWPR, by CPU time
 BATCH = 10_000  # rows of a prediction
 NO_WIDTH = 1e-10  # an input with a smaller gamma plays no part
 
@@ -137,6 +138,7 @@ def streams() -> Iterator[Floor]:
         y = X[:, :10] @ rng.normal(0, 2, 10) + rng.normal(size=len(X))
         ours, rival = (single_rows(make, X, y, 2 * d) for make in (VBLSRegressor, SGDRegressor))
         yield Floor(f"VBLS, single rows, {d:,} inputs", ours, aim, "rows / s", {"SGD": rival})
+    yield Floor("LWPR, batches of 1,000 rows, 10 inputs", lwpr.speed(LEARNED, "diagonal")["rows_per_s"], 20_000, "rows / s")
 
 
 def single_rows(make: Callable[[], Any], X: np.ndarray, y: np.ndarray, first: int) -> float:

@@ -1,8 +1,9 @@
 """Compare LWPR with other models that learn from streams: ``python -m benchmarks.lwpr``.
 
-Three questions. Does it learn the cross of its paper in 2, 10 and 20 inputs? Does it follow an arm whose payload changes, at once
+Five questions. Does it learn the cross of its paper in 2, 10 and 20 inputs? Does it follow an arm whose payload changes, at once
 or slowly, next to stochastic gradients of scikit-learn and trees of river (if that is installed)? How many rows a second does it
-learn, and how large does the model become? Rows per second are those of CPU time on one core.
+learn, and how large does the model become? How many new targets do intervals cover? What do larger steps of the metrics do? Rows
+per second are those of CPU time on one core. Boston and Abalone come from the folder that SKARCE_DATA names, or from OpenML.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import pickle
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from sklearn.datasets import make_friedman1
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDRegressor
 from threadpoolctl import threadpool_limits
@@ -26,11 +29,14 @@ from threadpoolctl import threadpool_limits
 from benchmarks.__main__ import machine
 from benchmarks.rivals import require_rivals
 from skarce import LWPRRegressor
+from skarce.datasets import load
 
 BATCH = 100
 FIRST_BATCH = 2000  # of the arm: scales of inputs come from it
 WIDTHS = {2: 100.0, 10: 100.0, 20: 50.0}  # initial metric of the cross in as many inputs; ten inputs of noise want a wider one
+PARTS = ("cross", "arm", "long arm", "drift", "speed", "intervals", "larger steps")
 Stream = tuple[np.ndarray, np.ndarray]
+Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # rows and targets for training, and new ones
 VARIANTS: dict[str, Callable[[int], dict[str, Any]]] = {
     "diagonal": lambda n_inputs: {},
     "full": lambda n_inputs: {"metric": "full"},
@@ -203,23 +209,100 @@ def speed(n_rows: int, metric: str) -> dict[str, float]:
     return {"rows_per_s": n_rows / seconds} | grown
 
 
-def measure(n_rows: int) -> dict[str, Any]:
-    crosses = {
+def linear(n_rows: int, n_inputs: int) -> Callable[[int], Split]:
+    """Draw a linear function of five inputs of many, with unit noise, and 1000 new rows."""
+
+    def drawn(seed: int) -> Split:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n_rows + 1000, n_inputs))
+        y = X[:, :5].sum(axis=1) + rng.normal(size=len(X))
+        return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+    return drawn
+
+
+def friedman(seed: int) -> Split:
+    """Draw 5000 rows of Friedman's first function, and 2000 exact ones."""
+    return *make_friedman1(5000, noise=1.0, random_state=seed), *make_friedman1(2000, noise=0.0, random_state=seed + 100)
+
+
+def table(name: str) -> Callable[[int], Split]:
+    """Draw four fifths of the rows of a table for training."""
+    data = load(name)
+
+    def drawn(seed: int) -> Split:
+        order = np.random.default_rng(seed).permutation(len(data.y))
+        train, test = np.split(order, [4 * len(order) // 5])
+        return data.X[train], data.y[train], data.X[test], data.y[test]
+
+    return drawn
+
+
+def covered(draw: Callable[[int], Split], n_splits: int = 10) -> dict[str, float]:
+    """Return the share of new targets in intervals of 95 %, and the width of these."""
+    shares, widths = [], []
+    for seed in range(n_splits):
+        X, y, X_new, y_new = draw(seed)
+        lower, upper = LWPRRegressor(random_state=0).fit(X, y).predict_interval(X_new, coverage=0.95)
+        shares.append(np.mean((lower <= y_new) & (y_new <= upper)))
+        widths.append(np.mean(upper - lower) / np.std(y_new))
+    return {"covered": float(np.mean(shares)), "width_over_std": float(np.mean(widths))}
+
+
+def with_larger_steps(draw: Callable[[int], Split], n_splits: int = 5) -> dict[str, float]:
+    """Return the error of the default learning rate, and of one that is the number of inputs."""
+    found: dict[str, list[float]] = {"nmse": [], "nmse, larger steps": []}
+    for seed in range(n_splits):
+        X, y, X_new, y_new = draw(seed)
+        for name, rate in zip(found, (1.0, float(X.shape[1])), strict=True):
+            model = LWPRRegressor(learning_rate=rate, random_state=0).fit(X, y)
+            found[name].append(float(np.mean((model.predict(X_new) - y_new) ** 2) / np.var(y_new)))
+    return {name: float(np.mean(errors)) for name, errors in found.items()}
+
+
+def arm_with_larger_steps(n_rows: int, first: int) -> dict[str, float]:
+    """Return the errors on the arm before its payload changes, by the default learning rate and by 3."""
+
+    def error(rate: float) -> float:
+        make = partial(LWPRRegressor, learning_rate=rate, forgetting=0.999, random_state=0)
+        return follow_jump(make, n_rows, first)["before"]
+
+    return {"nmse": error(1.0), "nmse, larger steps": error(3.0)}
+
+
+def intervals() -> dict[str, dict[str, float]]:
+    few = {f"{n} rows, {d} inputs": covered(linear(n, d)) for n, d in ((100, 20), (60, 150))}
+    return {name: covered(table(name)) for name in ("boston", "abalone")} | few
+
+
+def larger_steps(n_rows: int, first: int) -> dict[str, dict[str, float]]:
+    return {
+        "Friedman 1, 5000 rows": with_larger_steps(friedman),
+        "abalone": with_larger_steps(table("abalone")),
+        "arm before the change, steps 3 times as large": arm_with_larger_steps(n_rows, first),
+    }
+
+
+def crosses(n_rows: int) -> dict[str, dict[str, float]]:
+    return {
         f"{d} inputs, {n} rows, {passes} passes, {variant}": learn_cross(d, n, passes, variant)
         for n, passes in ((500, 100), (n_rows, 1))
         for d in WIDTHS
         for variant in VARIANTS
     }
+
+
+def parts(n_rows: int) -> dict[str, Callable[[], dict[str, dict[str, float]]]]:
+    """Return what can be measured, by name."""
     first, every = min(FIRST_BATCH, n_rows // 8), contenders()
-    arms = {name: follow_jump(make, n_rows, first) for name, make in every.items()}
-    long_arms = {name: follow_jump(make, 5 * n_rows, first) for name, make in every.items()}
-    drifts = {name: follow_drift(make, 5 * n_rows, first) for name, make in every.items()}
     return {
-        "cross": crosses,
-        "arm": arms,
-        "long arm": long_arms,
-        "drift": drifts,
-        "speed": {metric: speed(5 * n_rows, metric) for metric in ("diagonal", "full")},
+        "cross": lambda: crosses(n_rows),
+        "arm": lambda: {name: follow_jump(make, n_rows, first) for name, make in every.items()},
+        "long arm": lambda: {name: follow_jump(make, 5 * n_rows, first) for name, make in every.items()},
+        "drift": lambda: {name: follow_drift(make, 5 * n_rows, first) for name, make in every.items()},
+        "speed": lambda: {metric: speed(5 * n_rows, metric) for metric in ("diagonal", "full")},
+        "intervals": intervals,
+        "larger steps": lambda: larger_steps(n_rows, first),
     }
 
 
@@ -230,16 +313,18 @@ def tables_of(found: dict[str, Any]) -> list[Table]:
         "long arm": "The same with five times as many rows",
         "drift": "As many rows, and the payload grows slowly",
         "speed": "Ten inputs, batches of 1000 rows",
+        "intervals": "New targets in intervals of 95 %, and the width of these over the standard deviation of the targets",
+        "larger steps": "Error with the default learning rate, and with one that is the number of inputs",
     }
     tables = []
     for part, rows in found.items():
-        table = Table(title=titles[part])
+        shown = Table(title=titles[part])
         columns = list(next(iter(rows.values())))
         for column in ("", *columns):
-            table.add_column(column.replace("_", " "), justify="right" if column else "left")
+            shown.add_column(column.replace("_", " "), justify="right" if column else "left")
         for name, row in rows.items():
-            table.add_row(name, *(f"{row[column]:.4g}" for column in columns))
-        tables.append(table)
+            shown.add_row(name, *(f"{row[column]:.4g}" for column in columns))
+        tables.append(shown)
     return tables
 
 
@@ -247,10 +332,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.lwpr", description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for lwpr.txt and lwpr.json, which takes river")
     parser.add_argument("--rows", type=int, default=20_000, help="length of the streams (default: %(default)s)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="only these parts (default: all)")
     arguments = parser.parse_args()
     require_rivals(("river",), "clients", arguments.out)
     with threadpool_limits(1):
-        found = measure(arguments.rows)
+        measure = parts(arguments.rows)
+        found = {part: measure[part]() for part in arguments.parts}
     consoles = [Console(width=None if sys.stdout.isatty() else 130)]
     if arguments.out is not None:
         arguments.out.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 
+from skarce.estimators import LWPRRegressor
 from skarce.inspection.palette import LIGHT
 from skarce.reproduce.papers.vbls import paper
 from skarce.reproduce.papers.vbls.contenders import LINEAR, ON_KERNELS, n_beyond
@@ -82,6 +83,23 @@ def test_the_exhaustive_search_finds_the_subset_of_least_bic(rng):
     assert n_beyond(10, model) == 0
 
 
+def test_lwpr_stands_beside_the_methods_on_kernels_with_the_numbers_of_the_paper():
+    """It has nothing to tune, and makes ten passes over the rows of each trial."""
+    whole = paper()
+    lwpr = next(contender for contender in whole.contenders if contender.name == "lwpr")
+    model = lwpr.make(None)
+    assert isinstance(model, LWPRRegressor)
+    assert (model.n_passes, model.initial_metric) == (10, "auto")
+    assert not lwpr.choices
+    assert whole.label("lwpr") == "LWPR"
+    assert {name: row["lwpr"].error for name, row in whole.printed.items() if "lwpr" in row} == {
+        "sinc": 0.0124,
+        "boston": 0.0846,
+        "abalone": 0.4056,
+    }
+    assert {e.name for e in whole.experiments if "lwpr" in e.methods} == {"sinc", "boston", "abalone"}
+
+
 def test_only_the_methods_of_an_experiment_run_and_the_page_holds_them(tmp_path):
     pytest.importorskip("matplotlib")
     whole = paper(quick=True)
@@ -97,6 +115,7 @@ def test_only_the_methods_of_an_experiment_run_and_the_page_holds_them(tmp_path)
     assert "Section 6.1, r2 = 0.9" in page
     assert "Section 6.1, r2 = 0.8" not in page
     assert "(0.0134)" in page  # what the paper prints for the RVM on sinc
+    assert "(0.0124)" in page  # and for LWPR
     vbls = found[0].summary("vbls")
     assert f"{vbls.n_functions:.1f} / {vbls.extras['beyond 10']:.1f}" in page
     assert draw(found, tmp_path) == ["mixed-0.9.png", "sinc.png"]

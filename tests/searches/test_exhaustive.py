@@ -11,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from skarce import SparseRegressor
 from skarce.criteria import GCV, ExplainedVariance, IndividualEvidence, OrthogonalGCV, PenalizedError, SharedEvidence, SharedGCV
-from skarce.searches import Exhaustive, Floating, Forward, exhaustive
+from skarce.searches import BestAction, Exhaustive, Floating, Forward, Oscillating, PlusTakeAway, exhaustive
 from skarce.searches.leftovers import Leftovers
 from skarce.states.budget import Budget
 from skarce.states.journal import Journal
@@ -189,16 +189,50 @@ def test_duplicates_do_no_harm():
         assert sorted(fit.active % M) == sorted(once.active)
 
 
-def test_no_greedy_search_finds_a_better_set():
-    rng = np.random.default_rng(5)
-    phi = rng.normal(size=(40, 12)) + rng.normal(size=(40, 1))
-    t = phi @ rng.normal(size=12) + rng.normal(size=40)
-    moments, criterion = moments_of(phi, t), SharedEvidence()
-    best = Exhaustive(3).run(criterion, moments, Journal())
-    worth = criterion.worth(criterion.new_state(moments, best.active, best.ridges))
-    for search in (Forward(), Floating()):
-        fit = search.run(criterion, moments, Journal(Budget(max_active=3)))
-        assert criterion.worth(criterion.new_state(moments, fit.active, fit.ridges)) <= worth + 1e-9
+def related_problem(seed, factor):
+    """Inputs that share a common factor, some of which matter."""
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(15, 60), rng.integers(4, 9)
+    phi = rng.normal(size=(n, m)) + factor * rng.normal(size=(n, 1))
+    weights = rng.normal(size=m) * (rng.random(m) < 0.6)
+    return phi, phi @ weights + rng.choice([0.1, 0.5, 2.0]) * rng.normal(size=n)
+
+
+GREEDY = (Floating(), Oscillating(), BestAction(), PlusTakeAway(2, 1), Forward())
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0, 10.0])
+@pytest.mark.parametrize(
+    "criterion",
+    [IndividualEvidence(), IndividualEvidence(noise_variance=0.25), GCV(), SharedEvidence(), SharedGCV(), ExplainedVariance()],
+    ids=repr,
+)
+def test_no_greedy_search_finds_a_better_set(criterion, factor):
+    for seed in range(12):
+        moments = moments_of(*related_problem(seed, factor))
+        best = Exhaustive(3).run(criterion, moments, Journal())
+        worth = criterion.worth(criterion.new_state(moments, best.active, best.ridges))
+        for search in GREEDY:
+            fit = search.run(criterion, moments, Journal(Budget(max_active=3)))
+            assert criterion.worth(criterion.new_state(moments, fit.active, fit.ridges)) <= worth + 1e-6
+
+
+def test_functions_that_only_matter_together_stay_together():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3)) + 10.0 * rng.normal(size=(50, 1))
+    y = X @ [1.0, 1.0, -0.5] + 0.1 * rng.normal(size=50)
+    model = SparseRegressor("passthrough", search=Exhaustive(3), calibrate_std=False).fit(X, y)
+    assert list(model.active_) == [0, 1, 2]
+    assert model.criterion_ > 18.5
+
+
+def test_under_a_step_limit_it_is_not_worse_than_the_search_it_begins_with():
+    criterion, moments, journal = IndividualEvidence(), moments_of(*related_problem(1, 10.0)), Journal(Budget(max_active=3))
+    greedy = Floating().run(criterion, moments, journal)
+    best = Exhaustive(3).run(criterion, moments, Journal(Budget(max_active=3, max_steps=journal.n_steps + 1)))
+    assert best.outcome is Outcome.STEP_LIMIT
+    worths = [criterion.worth(criterion.new_state(moments, fit.active, fit.ridges)) for fit in (best, greedy)]
+    assert worths[0] >= worths[1]
 
 
 def test_too_many_sets_are_refused_before_the_search_with_their_number_and_what_to_do():

@@ -43,7 +43,8 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     patience : int, default=16
         Number of steps without improvement after which the search ends. Wide kernels resemble each other, and the first ones may
         help only together, so a search with little patience can end with one function. With
-        ``loss="huber"``, steps that improve the model before them do not count: it may be on its way out of a dip.
+        ``loss="huber"`` and ``variant="basic"``, moves of weights that improve the model before them do not count: it may be on
+        its way out of a dip.
     n_basis : int or None, default=None
         Exact number of functions. With several targets, it applies to each target. The model has fewer functions only if the
         remaining candidates depend on those in the model. None lets generalized cross validation decide.

@@ -30,8 +30,8 @@ class KernelMatchingPursuitClassifier(LatentClassifier):
         tells.
     patience : int, default=16
         Number of steps without improvement after which the search ends. Wide kernels resemble each other, and the first ones may
-        help only together, so a search with little patience can end with one function. Steps
-        that improve the model before them do not count: it may be on its way out of a dip.
+        help only together, so a search with little patience can end with one function. With
+        ``variant="basic"``, moves of weights that improve the model before them do not count: it may be on its way out of a dip.
     n_basis : int or None, default=None
         Exact number of functions. With more than two classes, it applies to each class. None lets the evidence decide.
     class_weight : dict, "balanced" or None, default=None

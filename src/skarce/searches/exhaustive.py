@@ -6,7 +6,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 
 import numpy as np
@@ -17,18 +17,17 @@ from skarce._typing import Floats, Indices
 from skarce.criteria import Criterion
 from skarce.designs.choice import ALL_ONE_BY_ONE, Access
 from skarce.moments import Moments
-from skarce.searches.joint_steps import joint_steps
+from skarce.searches.floating import Floating
 from skarce.searches.leftovers import Leftovers
 from skarce.searches.search import Search, Start
+from skarce.searches.set_ridges import best_ridges
 from skarce.searches.walk import LimitReachedError
-from skarce.states.active_block import ActiveBlock
 from skarce.states.budget import LEAST_GAIN
 from skarce.states.fit import Fit
 from skarce.states.journal import Journal
 from skarce.states.outcome import Outcome
-from skarce.states.state import RESOLUTION, State, resolved_energy
+from skarce.states.state import RESOLUTION, State
 
-RIDGE_TOLERANCE, MOST_RIDGE_STEPS = 1e-8, 200  # ridges of one set are at their best up to this gain, or after this many joint steps
 ROUNDING = 1e-9  # of an energy, before it is called a bound
 MOST_TIMINGS, TIMING_SECONDS = 20, 0.1  # of one set: the first calls are slow, and others are interrupted
 LONG = 10.0  # seconds: a search that may take longer warns before it starts
@@ -39,10 +38,10 @@ MOST_YEARS = 1000.0  # that are told
 
 @dataclass(frozen=True)
 class Exhaustive(Search):
-    r"""Compare all sets of at most `max_size` functions. The result is the best of them, and no search finds a better one.
+    r"""Compare all sets of at most `max_size` functions. The result is the best of them.
 
     This is for few candidates: it shows what a quicker search has missed. Sets that cannot be better than the best one so far are
-    skipped together, by a bound on what they can reach.
+    skipped together, by a bound on what they can reach. The notes say how certain the result is.
 
     Parameters
     ----------
@@ -73,12 +72,18 @@ class Exhaustive(Search):
     and GCV with ridges, the bound is the best value of any ridges that leave this energy. A criterion without a `ceiling` is asked
     about every set.
 
-    Each set has its best ridges. If the criterion has one ridge for each function, joint Newton steps find them from a common
-    start. Such a criterion can have several maxima in the ridges of one set, and the steps find one of them. `OrthogonalGCV`
-    depends on the order of functions, so it cannot compare sets.
+    *How certain is it?* If a criterion has one ridge for all functions, or none, a set has one worth, and no set of these sizes has
+    more than the result. If it has one ridge for each function (`IndividualEvidence`, `GCV`), the bounds hold at all ridges, so no
+    skipped set is better. But the worth of the sets that remain can have several maxima in their ridges. The search climbs to them
+    from several starts for each set: common ridges, ridges near zero, and ridges near zero for all functions but one, for each in
+    turn. A climb ends where no change, removal or return of a single function helps, and the highest counts. That is no proof that
+    there is nothing higher. Tests compare it with many random starts. To begin with, such a search takes the model of `Floating`,
+    so it is never worse than that.
 
-    A step of `max_iter` is a branch or a set that the criterion was asked about. `trace_` has a row ``better`` for each set that
-    was the best so far, with the function that entered last.
+    `OrthogonalGCV` depends on the order of functions, so it cannot compare sets.
+
+    A step of `max_iter` is a branch or a set that the criterion was asked about, or a step of `Floating`. `trace_` has a row
+    ``better`` for each set that was the best so far, with the function that entered last.
 
     References
     ----------
@@ -122,8 +127,10 @@ class Exhaustive(Search):
         hunt = _Hunt(criterion, moments, journal, min(self.max_size, len(usable), journal.budget.room(0)))
         try:
             if start is not None and len(start[0]) <= hunt.most:
-                hunt.judge(start[0])
+                hunt.judge(*start)
             if hunt.most:
+                if criterion.has_own_ridges:
+                    hunt.begin_with_greedy()
                 self._say_cost(hunt, usable)
                 require(len(usable), len(usable), f"Exhaustive, with {len(usable)} candidates,", "Offer fewer candidates")
                 hunt.explore(np.empty(0, dtype=np.intp), Leftovers.of(moments, usable, criterion.least_ridge(moments)))
@@ -224,10 +231,21 @@ class _Hunt:
                 return
             self.judge(np.append(members, leftovers.candidates[position]))
 
-    def judge(self, members: Indices) -> None:
-        """Ask the criterion about a set. Keep it if it is the best so far."""
+    def begin_with_greedy(self) -> None:
+        """Judge the model of a floating search, at its ridges too. Its steps count."""
+        branch = self.journal.branch()
+        branch.budget = replace(branch.budget, max_active=self.most, verbose=0)
+        fit = Floating().run(self.criterion, self.moments, branch)
+        self._keep_if_best(fit.active, fit.ridges)
+        self.journal.count(branch)
+
+    def judge(self, members: Indices, ridges: Floats | None = None) -> None:
+        """Ask the criterion about a set. Keep it if it is the best so far. Its ridges may be known already."""
         self._check_limits()
-        state = self.settled(members)
+        self._keep_if_best(members, ridges)
+
+    def _keep_if_best(self, members: Indices, ridges: Floats | None = None) -> None:
+        state = self.settled(members, ridges)
         found = None if state is None else self._judged(state)
         if found is None or not found.is_better_than(self.best):
             self.journal.pass_over()
@@ -235,25 +253,17 @@ class _Hunt:
         self.best = found
         self.journal.note("better", int(members[-1]), found.score, len(found.active))
 
-    def settled(self, members: Indices) -> State | None:
+    def settled(self, members: Indices, known: Floats | None = None) -> State | None:
         """Return a set at its best ridges. None if its functions depend on each other, and have no ridges that would allow it."""
         criterion, moments = self.criterion, self.moments
+        if criterion.has_own_ridges:
+            return criterion.new_state(moments, *best_ridges(criterion, moments, members, known))
         kept, ridges = criterion.starting(moments, members)
         if len(kept) < len(members):
             return None
-        if criterion.has_own_ridges:
-            kept, ridges = self._at_best_ridges(kept, ridges)
         state = criterion.new_state(moments, kept, ridges)
-        if not criterion.has_own_ridges:
-            criterion.settle(state)
+        criterion.settle(state)
         return state
-
-    def _at_best_ridges(self, members: Indices, ridges: Floats) -> Start:
-        """Return the functions of finite ridge, and their ridges."""
-        moments = self.moments
-        block = ActiveBlock(moments.gram.block(members, members), moments.projections[members], resolved_energy(moments), ridges)
-        settled = joint_steps(self.criterion, block, moments.n_samples, RIDGE_TOLERANCE, MOST_RIDGE_STEPS)
-        return members[settled.positions], settled.block.ridges
 
     def _judged(self, state: State) -> _Found:
         return _Found(state.active.copy(), state, float(self.criterion.worth(state)), self.criterion.state_score(state))

@@ -46,7 +46,7 @@ class Outcome(Enum):
     )
     BEST_OF_ALL = (
         "This is the best of all sets of at most max_size functions (or max_active, if that is smaller). Sets that the search "
-        "skipped cannot be better."
+        "skipped cannot be better. If each function has its own ridge, the ridges of a set are the best that several starts found."
     )
     SIZE_LIMIT = "The model has reached max_active functions. Raise max_active to get a larger model."
     ILL_CONDITIONED = (

@@ -145,25 +145,32 @@ class _Steps:
         """Move one weight after the other until there is a reason to stop."""
         n_basis, needed = self._method.n_basis, 0.5 * self._method.threshold * self._moments.n_samples
         best_score, since, outcome = self._score, 0, None
-        while outcome is None and since < self._method.patience:
-            outcome = self._journal.exhausted() or self._step()
+        while outcome is None and (since < self._method.patience or n_basis is not None):
+            must_grow = n_basis is not None and since > 0  # weights have settled, but functions are still wanted
+            size = len(self._active)
+            outcome = self._journal.exhausted() or self._step(must_grow=must_grow)
             if outcome is not None:
                 break
-            is_nearer = n_basis is not None and len(self._active) > len(self._best.active)
-            if is_nearer or (n_basis is None and self._score > best_score + needed):
-                best_score, since, self._best = self._score, 0, self._model(Outcome.NO_ADDITION_HELPS)
-            elif n_basis is None:
-                since += 1
+            is_better = self._score > best_score + needed
+            if n_basis is not None or is_better:
+                best_score, self._best = self._score, self._model(Outcome.NO_ADDITION_HELPS)
+            has_grown = n_basis is not None and len(self._active) > size
+            since = 0 if is_better or has_grown else since + 1
             if n_basis is not None and len(self._active) == n_basis:
                 outcome = Outcome.GOAL_REACHED
         return replace(self._best, outcome=outcome or Outcome.NO_ADDITION_HELPS)
 
-    def _step(self) -> Outcome | None:
-        """Move the weight of the function that is most correlated with the residual. Return the outcome if there is none."""
+    def _step(self, *, must_grow: bool) -> Outcome | None:
+        """Move the weight of the function that is most correlated with the residual. Return the outcome if there is none.
+
+        With `must_grow`, it is a function that has no weight yet.
+        """
         diagonal, energy = self._moments.gram.diagonal, self._energy
         shares = np.divide(self._alignment**2, diagonal * energy, out=np.zeros(len(diagonal)), where=self._usable)
         if self._journal.budget.room(len(self._active)) == 0:
             shares[np.setdiff1d(np.arange(len(diagonal)), self._active)] = 0.0
+        if must_grow:
+            shares[self._active] = 0.0
         candidate = first_of_the_best(shares) if len(shares) else -1
         if candidate < 0 or not shares[candidate] > SCARCELY_CORRELATED:
             return self._end()

@@ -1,10 +1,15 @@
 r"""Matching pursuit with Huber's loss: rows far from the fit pull with a bounded force.
 
-The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is the median of the absolute residuals over
-0.6745 (of those that are not zero, if most are), times :math:`\sqrt{N/v}` for the degrees of freedom that functions have used. It
-is computed again after each step. Generalized cross validation takes twice the loss
-in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so it is the usual one if no row is far away. If
-one weight moves in each step and all others stay, v is the trace of the product of projections, as it is for squares.
+The loss is quadratic up to :math:`k\sigma` and linear beyond. The scale :math:`\sigma` is computed again after each step, from the
+residuals and the degrees of freedom v that are left of N. As many residuals as there are weights can become zero, so the smallest
+N - v of them say nothing, and :math:`\sigma` follows from the middle one of the others. For normal noise, the residuals have the
+variance :math:`\sigma^2v/N`, so their quantile at :math:`1-v/2N` is :math:`\sigma\sqrt{v/N}\,\Phi^{-1}(1-v/4N)`. Without functions
+this is the median over 0.6745. (If most residuals are zero, only the others count.) The median of all residuals would fall to zero
+where half of the rows are interpolated, and the losses of all other rows with it.
+
+Generalized cross validation takes twice the loss in place of the squares, :math:`V = 2N\sum\rho/v^2` with :math:`v = N - 1 - L`, so
+it is the usual one if no row is far away. If one weight moves in each step and all others stay, v is the trace of the product of
+projections, as it is for squares.
 
 The covariance of the weights is :math:`\tau^2(\Phi^T\Phi)^{-1}` with :math:`\tau^2 = \frac{\sum\psi^2/v}{(\overline{\psi'})^2}`
 (Huber 1981, section 7.6), where :math:`\psi` is the residual, cut off at the threshold.
@@ -16,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtri
 
 from skarce._linalg import cholesky_of_nearly_singular
 from skarce._parallel import on_one_blas_thread
@@ -181,33 +187,41 @@ class HuberPursuit(Method[HuberFit]):
         """Return the model at the scale of its own residuals. Those of a model that fits much are smaller than the noise."""
         rows = present.model.rows
         for _ in range(MOST_ROUNDS):
-            scale = _scale(rows.targets - present.model.latent, rows.counts, least)
-            threshold = self.threshold * scale / float(np.sqrt(free_share))
+            threshold = self.threshold * _scale(rows.targets - present.model.latent, rows.counts, least, free_share)
             if abs(threshold - _threshold(present)) <= STEADY * threshold or journal.exhausted() is not None:
                 break
             present = present.with_loss(HuberLoss(threshold), self.variant, lambda: journal.exhausted() is not None)
         return present
 
 
-def _scale(residuals: Floats, counts: Floats, least: float) -> float:
-    """Return the weighted median of the absolute residuals, as a standard deviation, but at least `least`.
+def _scale(residuals: Floats, counts: Floats, least: float, free_share: float = 1.0) -> float:
+    """Return the standard deviation of most rows, but at least `least`, if this share of the degrees of freedom is left.
 
-    If most residuals are zero, as for targets most of which are equal, the median is that of the others: a scale of zero would make
-    all other rows outliers.
+    If most residuals are zero, as for targets most of which are equal, only the others count: a scale of zero would make all other
+    rows outliers.
     """
     distances = np.abs(residuals)
-    scale = _median(distances, counts) / NORMAL_MEDIAN
+    scale = _noise_of(distances, counts, free_share)
     others = distances > NORMAL_MEDIAN * least
     if scale <= least and others.any():
-        scale = _median(distances[others], counts[others]) / NORMAL_MEDIAN
+        scale = _noise_of(distances[others], counts[others], free_share)
     return max(scale, least)
 
 
-def _median(values: Floats, counts: Floats) -> float:
-    """Return the weighted median."""
+def _noise_of(distances: Floats, counts: Floats, free_share: float) -> float:
+    """Return the standard deviation of noise from its absolute residuals: their middle one without those that may have become zero.
+
+    Normal noise of variance 1 leaves residuals of variance `free_share`, and so this quantile of them.
+    """
+    normal = np.sqrt(free_share) * ndtri(1.0 - 0.25 * free_share)
+    return _quantile(distances, counts, 1.0 - 0.5 * free_share) / float(normal)
+
+
+def _quantile(values: Floats, counts: Floats, share: float) -> float:
+    """Return the smallest of the values that this share of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     total = np.cumsum(counts[order])
-    return float(values[order[np.searchsorted(total, 0.5 * total[-1])]])
+    return float(values[order[np.searchsorted(total, share * total[-1])]])
 
 
 def _score(present: PursuitModel, freedom: float, n_samples: float) -> float:

@@ -156,8 +156,8 @@ class Stops:
     Parameters
     ----------
     patience : int
-        The number of steps that may fail to improve the best model before the next improvement. A step fails only if it does not
-        improve the model before it either: a model may be on its way out of a dip.
+        The number of steps that may fail to improve the best model before the next improvement. A step that only moves a weight
+        fails only if it does not improve the model before it either: a model may be on its way out of a dip.
     needed : float
         The smallest improvement of the worth that counts.
     n_basis : int or None
@@ -240,8 +240,8 @@ class _Walk:
         return None
 
     def _failures_after(self, value: float, *, has_grown: bool, is_better: bool) -> int:
-        """Return how many steps have failed since the last improvement. Steps out of a dip do not fail."""
+        """Return how many steps have failed since the last improvement. Moves of weights out of a dip do not fail."""
         if is_better or (has_grown and self._stops.n_basis is not None):
             return 0
-        is_on_its_way_up = self._stops.n_basis is None and value > self._present_worth + self._stops.needed
+        is_on_its_way_up = not has_grown and self._stops.n_basis is None and value > self._present_worth + self._stops.needed
         return self._since if is_on_its_way_up else self._since + 1
