@@ -181,6 +181,31 @@ def test_candidates_come_from_a_sample_that_does_not_depend_on_the_scheduler():
         RelevanceVectorRegressor(KernelBasis(centers=None)).fit(*lazy)
 
 
+SINGLE_FRAMES = {
+    "singles": "float32",
+    "doubles": "float64",
+    "one double": {"p": "float64", "q": "float32", "r": "float32"},
+    "halves": "float16",
+    "small whole numbers beside singles": {"p": "int8", "q": "float32", "r": "float32"},
+    "whole numbers beside singles": {"p": "int32", "q": "float32", "r": "float32"},
+    "nullable": "Float32",
+}
+
+
+@pytest.mark.parametrize("kinds", SINGLE_FRAMES.values(), ids=SINGLE_FRAMES)
+@pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+def test_lazy_answers_to_frames_have_the_type_that_is_computed(basis, kinds):
+    rows = FRAME[NAMES].astype(kinds)
+    lazy = dd.from_pandas(rows, npartitions=3)
+    regressor, classifier = VBLSRegressor(basis).fit(rows, Y), RelevanceVectorClassifier(basis).fit(rows, Y > 0)
+    for answer, expected in (
+        (regressor.predict(lazy), regressor.predict(rows)),
+        (regressor.predict_interval(lazy)[0], regressor.predict_interval(rows)[0]),
+        (classifier.predict_proba(lazy), classifier.predict_proba(rows)),
+    ):
+        assert answer.dtype == answer.compute().dtype == expected.dtype
+
+
 # Answers ---------------------------------------------------------------------------------------------------------------------
 
 
