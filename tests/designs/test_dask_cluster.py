@@ -92,6 +92,7 @@ def test_a_cluster_gives_the_model_of_the_rows_in_memory_and_survives_the_death_
 
 
 @pytest.mark.filterwarnings("default")  # those of sockets and processes that were killed
+@pytest.mark.usefixtures("rows_in_passes")
 @pytest.mark.parametrize(
     ("model", "target"),
     [

@@ -31,6 +31,9 @@ CASES = {
 }
 
 
+pytestmark = pytest.mark.usefixtures("rows_in_passes")
+
+
 @pytest.fixture(autouse=True)
 def scheduler():
     with dask.config.set(scheduler="synchronous"):

@@ -45,6 +45,8 @@ class DaskDesign(HasPasses):
         All rows.
     sample : Rows
         A sample of the rows, or all of them if they are few.
+    n_rows : int
+        The number of all rows.
     is_array : bool, default=True
         Whether the basis takes checked arrays. Other transformers take each partition as it is.
     fit_intercept : bool, default=True
@@ -65,6 +67,7 @@ class DaskDesign(HasPasses):
         candidates: Any,
         partitions: Partitions,
         sample: Rows,
+        n_rows: int,
         *,
         is_array: bool = True,
         fit_intercept: bool = True,
@@ -73,7 +76,7 @@ class DaskDesign(HasPasses):
         codes: Codes | None = None,
     ) -> None:
         _require_sums(candidates.n_candidates, in_folds=in_folds)
-        self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
+        self.candidates, self.rows, self.n_rows, self.fit_intercept = candidates, sample, n_rows, fit_intercept
         self._partitions, self._is_array, self._factor = partitions, is_array, factor
         self._in_folds, self._codes = in_folds, codes
 
@@ -99,6 +102,7 @@ class DaskDesign(HasPasses):
             candidates,
             partitions,
             rows,
+            sample.n_rows,
             is_array=is_array,
             fit_intercept=recipe.fit_intercept,
             factor=factor,
