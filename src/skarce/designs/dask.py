@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from skarce._memory import require
+from skarce._memory import ALL_ARRAYS, require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
 from skarce._typing import Floats
@@ -24,12 +24,12 @@ from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.dask_columns import check_kinds
 from skarce.designs.dask_partitions import Partitions, delayed_parts, is_dask, with_whole_rows
 from skarce.designs.design import Recipe, Rows
-from skarce.designs.fold_sums import require_room
 from skarce.designs.labels import Codes
 from skarce.designs.passes import HasPasses, coded
 from skarce.designs.sampling import RowSample
 from skarce.moments import FoldSums, Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_folds, sums_of_rows
+from skarce.moments.folds import N_FOLDS
 
 ABOUT_GAPS = ("NaN", "nan", "infinity", "missing", "None", "<NA>")  # words of transformers for missing and infinite values
 
@@ -75,7 +75,7 @@ class DaskDesign(HasPasses):
         in_folds: bool = False,
         codes: Codes | None = None,
     ) -> None:
-        _require_sums(candidates.n_candidates, in_folds=in_folds)
+        _require_sums(candidates.n_candidates, partitions, in_folds=in_folds)
         self.candidates, self.rows, self.n_rows, self.fit_intercept = candidates, sample, n_rows, fit_intercept
         self._partitions, self._is_array, self._factor = partitions, is_array, factor
         self._in_folds, self._codes = in_folds, codes
@@ -114,6 +114,10 @@ class DaskDesign(HasPasses):
     def n_samples(self) -> float:  # type: ignore[override]
         return self.sums.n_samples if self._spread is None else self._spread.total
 
+    def require_room(self, n_rows: int, n_columns: int, what: str, remedy: str) -> None:
+        super().require_room(n_rows, n_columns, what, remedy)
+        require(n_rows, n_columns, what, remedy, ALL_ARRAYS, self._partitions.n_held)
+
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
         return self._partitions.total(_worked, add, work, self._is_array, self._codes, self._factor)
 
@@ -145,14 +149,15 @@ def _check_before_passes(partitions: Partitions, recipe: Recipe) -> None:
     if partitions.n_rows is not None:
         recipe.check_centers(most, "Dask data")
     if recipe.n_centers is not None:
-        _require_sums(min(recipe.n_centers, most), in_folds=recipe.wants_folds(most))
+        _require_sums(min(recipe.n_centers, most), partitions, in_folds=recipe.wants_folds(most))
 
 
-def _require_sums(m: int, *, in_folds: bool) -> None:
-    """Raise a ValueError if sums over m candidates do not fit into memory."""
-    if in_folds:
-        require_room(m)
-    require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
+def _require_sums(m: int, partitions: Partitions, *, in_folds: bool) -> None:
+    """Raise a ValueError if sums over m candidates do not fit into memory, or if those that a task of the tree holds do not."""
+    n_folds, remedy = (N_FOLDS, "Use fewer candidates, or calibrate_std=False") if in_folds else (1, "Use fewer candidates")
+    require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", remedy)
+    what = f"a task that adds up Gram matrices of all {m} candidates{f' in each of {n_folds} folds' if in_folds else ''}"
+    require(m, m, what, remedy, ALL_ARRAYS, partitions.n_held * n_folds)
 
 
 def _sampled(

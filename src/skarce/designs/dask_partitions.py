@@ -76,6 +76,11 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._parts)
 
+    @property
+    def n_held(self) -> int:
+        """How many results a task of the tree may hold: those that it adds up, and their total."""
+        return min(len(self), FAN_IN) + 1
+
     def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
         """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
         import dask

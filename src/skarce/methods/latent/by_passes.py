@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
-from skarce._memory import require
 from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
@@ -82,8 +81,18 @@ class Expansion(NamedTuple):
 
     @classmethod
     def total(cls, parts: Sequence[Expansion]) -> Expansion:
-        """Return the sums over all parts."""
-        return cls(*(sum(column[1:], start=column[0]) for column in zip(*parts, strict=True)))
+        """Return the sums over all parts, which stay as they are."""
+        return cls(*map(_added, zip(*parts, strict=True)))
+
+
+def _added(values: Sequence[Any]) -> Any:
+    """Return the sum of numbers or of arrays, with no more memory than one of them takes."""
+    if len(values) == 1:
+        return values[0]
+    total = values[0] + values[1]
+    for value in values[2:]:
+        total += value
+    return total
 
 
 def total_of_expansions(parts: Sequence[list[Expansion]]) -> list[Expansion]:
@@ -184,7 +193,7 @@ class ByPasses:
         self._summed = np.arange(self._design.candidates.n_candidates)
         m, n_outputs = self._design.candidates.n_candidates, len(problems)
         what = f"a pass, which makes a square matrix of all {m} candidates for each of {n_outputs} latent functions,"
-        require(m + 1, (m + 1) * n_outputs, what, "Use fewer candidates (KernelBasis(centers=200))")
+        self._design.require_room(m + 1, (m + 1) * n_outputs, what, "Use fewer candidates (KernelBasis(centers=200))")
 
     def run(self) -> list[LatentFit]:
         """Return where the search for each target ends."""
