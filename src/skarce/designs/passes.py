@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from skarce._device import namespace
-from skarce._memory import require
 from skarce.designs.design import Design
 from skarce.likelihoods import Likelihood, Observations
 from skarce.moments import Moments, Sums
@@ -28,10 +27,6 @@ class HasPasses(Design):
     def has_all_rows(self) -> bool:
         """Whether the sample holds all rows, so that they are in memory after all."""
         return len(self.rows.targets) == self.n_rows
-
-    def require_room(self, n_rows: int, n_columns: int, what: str, remedy: str) -> None:
-        """Raise a ValueError if what a pass makes, an array of this shape, does not fit into memory."""
-        require(n_rows, n_columns, what, remedy)
 
     def set_spread(self, spread: Spread) -> None:
         """Keep what a first pass has found."""
