@@ -26,7 +26,7 @@ from skarce.designs.dask_partitions import Partitions, delayed_parts, is_dask, w
 from skarce.designs.design import Recipe, Rows
 from skarce.designs.labels import Codes
 from skarce.designs.passes import HasPasses, coded
-from skarce.designs.sampling import RowSample
+from skarce.designs.sampling import RowSample, largest_key
 from skarce.moments import FoldSums, Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_folds, sums_of_rows
 from skarce.moments.folds import N_FOLDS
@@ -90,7 +90,8 @@ class DaskDesign(HasPasses):
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
         _check_before_passes(partitions, recipe)
         check = recipe.check_targets if recipe.codes is None else None
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, label="sampling")
+        largest = largest_key(partitions.n_rows) if sample_weight is None else np.inf
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, largest, label="sampling")
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in {partitions}.")
         recipe.check_centers(sample.n_rows, "Dask data")
@@ -161,11 +162,18 @@ def _require_sums(m: int, partitions: Partitions, *, in_folds: bool) -> None:
 
 
 def _sampled(
-    number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, check: Callable[[Floats], None] | None
+    number: int,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    seed: int,
+    is_array: bool,
+    check: Callable[[Floats], None] | None,
+    largest: float,
 ) -> RowSample:
     """Return a sample of a partition. All its rows are checked, so that errors name the partition and the row.
 
-    `check` raises for impossible targets. None means that they are labels.
+    `check` raises for impossible targets. None means that they are labels. Rows with a key above the largest are not kept.
     """
     has_labels = check is None
     rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=has_labels)
@@ -175,7 +183,7 @@ def _sampled(
                 check(targets)
     uniform = np.random.default_rng([seed, number]).random(_num_samples(X))
     given = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
-    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels, number=number).least()
+    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels, number=number).least(largest_key=largest)
 
 
 def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> Sums:
