@@ -6,8 +6,8 @@ with widths learned from the sample, and by a Dask cluster of two processes, and
 Nystroem features with stochastic gradient descent or with ridge regression from sums, one pass and the same number of functions,
 and boosted trees of xgboost on the same cluster if it is installed. ``--labels`` asks whether the function is above its mean, with
 200 candidates. Seconds are those of `fit`, the basis included and the start of a cluster not. Memory is the largest of each
-process, sampled, less that before the fit: of the client, and of each worker. The size of a model is that of its pickle. Run
-nothing else at the same time.
+process, sampled, less that before the fit: of the client, and of each worker. The size of a model is that of its pickle. Each row
+of scale.json says when it was made, and with what. Run nothing else at the same time.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.__main__ import machine
+from benchmarks.gpu import commit
 from benchmarks.large_fit import rows
 from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorRegressor
 from skarce.designs import RowBlocks
@@ -41,6 +44,7 @@ N_CANDIDATES, N_CANDIDATES_OF_LABELS, GAMMA = 500, 200, 1.0
 MEAN = 14.4  # of the function
 RIDGE = 1.0
 MEGABYTE = 2**20
+PACKAGES = ("skarce", "dask", "distributed", "xgboost")
 NAMES = [f"x{number}" for number in range(10)]
 
 
@@ -369,17 +373,30 @@ def show_all(options: argparse.Namespace) -> None:
     contenders, name = (OF_LABELS, "scale_labels") if options.labels else (CONTENDERS, "scale")
     names = [one for one in options.methods or contenders if one in contenders and ("xgboost" not in one or find_spec("xgboost"))]
     kept = options.out / f"{name}.json" if options.out is not None else None
-    results = json.loads(kept.read_text())["results"] if options.add and kept is not None and kept.exists() else []
+    results = kept_results(kept) if options.add and kept is not None and kept.exists() else []
+    made = made_with()
     for n_rows in options.rows:
         written(options.data, n_rows)
         for method in (name for name in names if n_rows <= MOST_ROWS.get(name, n_rows)):
             print(f"{method}, {n_rows:,} rows ...", file=sys.stderr)
             one = in_own_process(method, options.data, n_rows, *(["--labels"] if options.labels else []))
             others = [old for old in results if (old["rows"], old["method"]) != (n_rows, method)]
-            results = sorted([*others, {"rows": n_rows, "method": method, **one}], key=lambda r: r["rows"])
+            results = sorted([*others, {"rows": n_rows, "method": method, **one, "made": made}], key=lambda r: r["rows"])
             if kept is not None:
                 write(kept, results, options.labels)
     Console(width=130).print(shown(results, title_of(options.labels)))
+
+
+def made_with() -> dict[str, Any]:
+    """Return the date, the commit, the versions of the packages that take part, and the machine."""
+    packages = {name: version(name) for name in PACKAGES if find_spec(name)}
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit(), "packages": packages, "machine": machine()}
+
+
+def kept_results(path: Path) -> list[dict[str, Any]]:
+    """Return earlier results. Old files say once for all of them on which machine they were made."""
+    kept = json.loads(path.read_text())
+    return [{"made": {"machine": kept["machine"]}, **one} if "machine" in kept else one for one in kept["results"]]
 
 
 def title_of(labels: bool) -> str:
@@ -393,7 +410,7 @@ def write(path: Path, results: list[dict[str, Any]], labels: bool) -> None:
     console = Console(width=130, record=True, file=io.StringIO())
     console.print(shown(results, title_of(labels)))
     path.with_suffix(".txt").write_text(console.export_text())
-    path.write_text(json.dumps({"machine": machine(), "results": results}, indent=2))
+    path.write_text(json.dumps({"results": results}, indent=2))
 
 
 if __name__ == "__main__":

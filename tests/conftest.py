@@ -39,6 +39,12 @@ def sinc(rng):
 
 
 @pytest.fixture
+def rows_in_passes(monkeypatch):
+    """Latent functions take passes over data of any size, also if the sample holds all rows."""
+    monkeypatch.setattr("skarce.designs.passes.HasPasses.has_all_rows", False)
+
+
+@pytest.fixture
 def no_collection():
     """Cycles stay in memory during a test, so that its peak does not depend on when a version of Python collects them."""
     gc.collect()

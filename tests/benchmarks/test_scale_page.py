@@ -1,12 +1,17 @@
 """Tables of many rows in the docs."""
 
+import argparse
+import json
 import os
 import subprocess
 import sys
 import time
 
+import dask
 import pytest
 
+import skarce
+from benchmarks import scale
 from benchmarks.scale import MEGABYTE, coverage_of, memory_of, peaks_of_processes
 from benchmarks.scale_page import table, with_table
 
@@ -55,6 +60,33 @@ def test_each_process_has_a_peak_of_its_own():
     assert peaks[worker.pid] > 60 * MEGABYTE
     assert next(iter(peaks)) == os.getpid()
     assert memory_of({"peak_mb": [75.2, 1138.4]}) == "75 + 1,138"
+
+
+def test_added_rows_say_what_they_were_made_with_and_others_stay(tmp_path, monkeypatch):
+    old = {"machine": {"cores": 64}, "results": [{**RESULTS[0], "method": "Nystroem + SGD"}, {**RESULTS[0], "method": "RowBlocks"}]}
+    (tmp_path / "scale.json").write_text(json.dumps(old))
+    monkeypatch.setattr(scale, "in_own_process", lambda *job: {"seconds": 1.0, "peak_mb": [1.0], "error": 1.0})
+    monkeypatch.setattr(scale, "written", lambda folder, n_rows: [])
+    for made in ({"commit": "first"}, {"commit": "second"}):
+        monkeypatch.setattr(scale, "made_with", lambda made=made: made)
+        methods = ["RowBlocks"] if made["commit"] == "first" else ["xgboost.dask"]
+        monkeypatch.setattr(scale, "find_spec", lambda name: True)
+        options = {"labels": False, "methods": methods, "rows": [1_000_000], "out": tmp_path, "add": True, "data": tmp_path}
+        scale.show_all(argparse.Namespace(**options))
+    found = {one["method"]: one["made"] for one in json.loads((tmp_path / "scale.json").read_text())["results"]}
+    assert found == {
+        "Nystroem + SGD": {"machine": {"cores": 64}},
+        "RowBlocks": {"commit": "first"},
+        "xgboost.dask": {"commit": "second"},
+    }
+
+
+def test_a_result_is_made_with_a_commit_and_packages(monkeypatch):
+    monkeypatch.setattr(scale, "machine", lambda: {"cores": 2})
+    made = scale.made_with()
+    assert set(made) == {"date", "commit", "packages", "machine"}
+    assert made["packages"]["skarce"] == skarce.__version__
+    assert made["packages"]["dask"] == dask.__version__
 
 
 def test_rivals_without_a_std_say_so():

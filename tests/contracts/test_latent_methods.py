@@ -142,6 +142,7 @@ def test_limits_are_kept_and_said(case):
         assert np.isfinite(method.posterior(fit, problem).criterion)
 
 
+@pytest.mark.usefixtures("rows_in_passes")
 def test_rows_that_are_not_kept_are_read_again_or_asked_for(case):
     method = case.method
     (problem,), _, X = problems_of(case, n_outputs=1)

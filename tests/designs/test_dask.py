@@ -1,5 +1,8 @@
 """Dask arrays and frames: the models of the same rows in memory, under every scheduler, and no row is lost."""
 
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -24,7 +27,7 @@ from skarce import (
 )
 from skarce.designs import DaskDesign, Recipe, RowBlocks, Rows
 from skarce.designs.dask_partitions import Partitions, is_dask
-from skarce.designs.sampling import SAMPLE_ROWS, RowSample
+from skarce.designs.sampling import SAMPLE_ROWS, RowSample, largest_key
 from skarce.moments import block_sums
 from tests.estimator_lists import REGRESSORS
 
@@ -72,6 +75,21 @@ def test_every_regressor_is_that_of_the_rows_in_memory(estimator, basis):
     expected = clone(model).fit_moments(clone(basis).fit(X) if not isinstance(basis, str) else basis, sums)
     assert_same(clone(model).fit(*arrays()), expected)
     assert_same(clone(model).fit(frame()[NAMES], frame()["y"]), expected)
+
+
+@pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+@pytest.mark.parametrize("estimator", REGRESSORS)
+def test_every_regressor_with_fixed_widths_is_that_of_a_fit_in_memory(estimator, basis):
+    """The other test adds up sums in memory. Here, `fit(X, y)` has the rows, and may choose another way to the same model."""
+    params = estimator().get_params()
+    if "basis" not in params:
+        pytest.skip("no basis")
+    model = estimator(basis).set_params(**({"calibrate_std": False} if "calibrate_std" in params else {}))
+    expected = clone(model).fit(X, Y)
+    for found in (clone(model).fit(*arrays()), clone(model).fit(frame()[NAMES], frame()["y"])):
+        inputs = pd.DataFrame(X, columns=NAMES) if hasattr(found, "feature_names_in_") else X
+        np.testing.assert_array_equal(found.active_, expected.active_)
+        np.testing.assert_allclose(found.predict(inputs), expected.predict(X), rtol=0.0, atol=1e-6 * Y.std())
 
 
 @pytest.mark.parametrize("has_weights", [False, True])
@@ -165,6 +183,70 @@ def test_categories_and_nullable_columns_go_through_a_transformer():
     np.testing.assert_allclose(lazy.compute(), expected.predict(table[columns]), atol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def processes():
+    """Two processes for all computations, which Dask would otherwise start for each of them."""
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+def make_numbers(size):
+    """Inputs, targets, labels and counts of a partition, made in the process that works on it."""
+    return FRAME[NAMES].assign(y=FRAME["y"], label=np.where(Y > 0, "yes", "no"), count=np.round(np.exp(Y))).iloc[:size]
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (RelevanceVectorRegressor(KERNELS, calibrate_std=True), "y"),
+        (VBLSRegressor(), "y"),
+        (RelevanceVectorClassifier(KERNELS), "label"),
+        (RelevanceVectorPoissonRegressor(KERNELS), "count"),
+    ],
+    ids=["calibrated", "linear", "labels", "counts"],
+)
+def test_the_scheduler_of_processes_gives_the_same_model(model, target, processes, rows_in_passes):
+    data = dd.from_map(make_numbers, [150, 90, 160])[[*NAMES, target]]
+    expected = clone(model).fit(data, target)
+    with dask.config.set(scheduler="processes", pool=processes):
+        found = clone(model).fit(data, target)
+        answers = found.predict(data[NAMES]).compute()
+    np.testing.assert_array_equal(found.predict(FRAME[NAMES]), expected.predict(FRAME[NAMES]))
+    assert found.criterion_ == expected.criterion_
+    if target == "label":
+        np.testing.assert_array_equal(answers, expected.predict(data[NAMES].compute()))
+    else:
+        np.testing.assert_allclose(answers, expected.predict(data[NAMES].compute()), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("target", "weight"), [("Float64", "Int64"), ("Int64", "Float64"), ("Float32", "boolean")])
+def test_nullable_targets_and_weights(target, weight):
+    table = FRAME.assign(
+        y=np.round(FRAME["y"]).astype(target), w=(FRAME["w"] > 1 if weight == "boolean" else FRAME["w"]).astype(weight)
+    )
+    plain = table.astype({"y": "float64", "w": "float64"})
+    expected = VBLSRegressor(calibrate_std=False).fit(X, plain["y"], plain["w"])
+    lazy = dd.from_pandas(table, npartitions=4)
+    for found in (VBLSRegressor().fit(lazy, "y", "w"), VBLSRegressor().fit(lazy[NAMES], lazy["y"], lazy["w"])):
+        np.testing.assert_allclose(found.predict(table[NAMES]), expected.predict(X), atol=1e-6)
+        assert found.n_effective_ == pytest.approx(plain["w"].sum())
+        assert found.score(lazy, "y", "w") == pytest.approx(expected.score(X, plain["y"], plain["w"]))
+    counts = RelevanceVectorPoissonRegressor("passthrough")
+    table["y"] = (table["y"] - table["y"].min()).astype(target)
+    found = clone(counts).fit(dd.from_pandas(table, npartitions=4), "y", "w")
+    np.testing.assert_allclose(
+        found.predict(table[NAMES]), counts.fit(X, table["y"].astype(float), plain["w"]).predict(X), rtol=1e-9
+    )
+
+
+def test_missing_values_of_nullable_columns_are_named():
+    for name, said in (("y", "y of partition 1"), ("w", "sample_weight of partition 1")):
+        table = FRAME.assign(y=FRAME["y"].astype("Float64"), w=FRAME["w"].astype("Int64"))
+        table.loc[107, name] = pd.NA
+        with pytest.raises(ValueError, match=rf"{said} .*row 7\b"):
+            VBLSRegressor().fit(dd.from_pandas(table, npartitions=4), "y", "w")
+
+
 def test_candidates_come_from_a_sample_that_does_not_depend_on_the_scheduler():
     n = 3 * SAMPLE_ROWS
     inputs = np.random.default_rng(1).normal(size=(n, 2))
@@ -179,6 +261,31 @@ def test_candidates_come_from_a_sample_that_does_not_depend_on_the_scheduler():
     assert models[0].score(inputs, targets) > 0.9
     with pytest.raises(ValueError, match=r"centers=None would make each of the 60000 rows a candidate, but Dask data"):
         RelevanceVectorRegressor(KernelBasis(centers=None)).fit(*lazy)
+
+
+SINGLE_FRAMES = {
+    "singles": "float32",
+    "doubles": "float64",
+    "one double": {"p": "float64", "q": "float32", "r": "float32"},
+    "halves": "float16",
+    "small whole numbers beside singles": {"p": "int8", "q": "float32", "r": "float32"},
+    "whole numbers beside singles": {"p": "int32", "q": "float32", "r": "float32"},
+    "nullable": "Float32",
+}
+
+
+@pytest.mark.parametrize("kinds", SINGLE_FRAMES.values(), ids=SINGLE_FRAMES)
+@pytest.mark.parametrize("basis", BASES.values(), ids=BASES)
+def test_lazy_answers_to_frames_have_the_type_that_is_computed(basis, kinds):
+    rows = FRAME[NAMES].astype(kinds)
+    lazy = dd.from_pandas(rows, npartitions=3)
+    regressor, classifier = VBLSRegressor(basis).fit(rows, Y), RelevanceVectorClassifier(basis).fit(rows, Y > 0)
+    for answer, expected in (
+        (regressor.predict(lazy), regressor.predict(rows)),
+        (regressor.predict_interval(lazy)[0], regressor.predict_interval(rows)[0]),
+        (classifier.predict_proba(lazy), classifier.predict_proba(rows)),
+    ):
+        assert answer.dtype == answer.compute().dtype == expected.dtype
 
 
 # Answers ---------------------------------------------------------------------------------------------------------------------
@@ -385,3 +492,14 @@ def test_samples_add_up_and_draw_by_weight():
     np.testing.assert_array_equal(sample.row_weights, np.full(500, weights.sum() / 9_900))
     whole = RowSample.total_of(parts)
     np.testing.assert_array_equal(whole.row_weights, weights)
+
+
+@pytest.mark.parametrize("n_rows", [200, 2_000, 50_000])
+def test_rows_that_cannot_be_in_the_sample_are_not_kept(n_rows):
+    rows, uniform = np.arange(n_rows)[:, None], np.random.default_rng(0).random(n_rows)
+    every = RowSample.of(rows, rows[:, 0], None, uniform)
+    few = every.least(n_rows, largest_key=largest_key(n_rows, 100))
+    assert len(few.keys) <= min(n_rows, 100 + 15 * 10)
+    np.testing.assert_array_equal(few.least(100).X, every.least(100).X)
+    assert few.n_rows == n_rows
+    assert largest_key(None, 100) == largest_key(100, 100) == np.inf

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import dask
@@ -10,7 +11,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.distributed import Client, LocalCluster
+from dask.distributed import Client, LocalCluster, wait
 from sklearn.base import clone
 
 from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor
@@ -92,6 +93,7 @@ def test_a_cluster_gives_the_model_of_the_rows_in_memory_and_survives_the_death_
 
 
 @pytest.mark.filterwarnings("default")  # those of sockets and processes that were killed
+@pytest.mark.usefixtures("rows_in_passes")
 @pytest.mark.parametrize(
     ("model", "target"),
     [
@@ -118,3 +120,45 @@ def test_newton_passes_over_frames_survive_the_death_of_a_worker(client, tmp_pat
     lazy = found.predict(lazy_frame(tmp_path / "again")[["x"]])
     rows = pd.DataFrame(np.concatenate([part_of(number) for number in range(N_PARTS)])[:, :1], columns=["x"])
     np.testing.assert_array_equal(lazy.compute(), found.predict(rows))
+
+
+MEGABYTE = 2**20
+ROWS_OF_PART, INPUTS = 20_000, 10
+
+
+def many_rows(number):
+    """A partition of 1.8 MB."""
+    rows = np.random.default_rng(number).random((ROWS_OF_PART, INPUTS + 1))
+    rows[:, -1] += rows[:, 0]
+    return rows
+
+
+def many_parts(n_parts):
+    parts = [da.from_delayed(dask.delayed(many_rows)(number), (ROWS_OF_PART, INPUTS + 1), dtype=float) for number in range(n_parts)]
+    rows = da.concatenate(parts)
+    return rows[:, :INPUTS], rows[:, INPUTS]
+
+
+def peaks(client):
+    """The largest memory that each worker has ever had, in megabytes."""
+
+    def peak():
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / MEGABYTE
+
+    return sum(client.run(peak).values())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
+@pytest.mark.filterwarnings("default")
+def test_memory_of_workers_does_not_grow_with_the_rows(client):
+    """From 40 to 160 partitions, all rows grow by 201 MB. The two workers would show that, as they do when rows are kept."""
+    model = RelevanceVectorRegressor(KernelBasis(gamma=0.5, centers=np.random.default_rng(0).random((20, INPUTS))))
+    after = []
+    for n_parts in (40, 160):
+        clone(model).fit(*many_parts(n_parts))
+        after.append(peaks(client))
+    kept = dask.persist(*many_parts(160))
+    wait(kept)
+    assert after[1] - after[0] < 130.0 < 200.0 < peaks(client) - after[0]

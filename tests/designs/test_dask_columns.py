@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -273,6 +274,23 @@ def test_what_takes_rows_in_memory_says_what_to_do():
     ):
         with pytest.raises(TypeError, match=message):
             ask()
+
+
+IN_MEMORY = {
+    VBLSClassifier(): "RelevanceVectorClassifier or PrimalSVMClassifier",
+    KernelMatchingPursuitClassifier(): "RelevanceVectorClassifier or PrimalSVMClassifier",
+    KernelMatchingPursuitRegressor(loss="huber"): 'loss="squared"',
+    VBLSRegressor(noise="student-t"): 'noise="gaussian"',
+}
+
+
+@pytest.mark.parametrize(("model", "instead"), IN_MEMORY.items(), ids=str)
+def test_methods_that_need_rows_in_memory_say_what_to_use_instead(model, instead):
+    rows, targets = FRAME[NAMES].to_numpy(), (FRAME["y"] > 0.0).astype(int)
+    for data in ((da.from_array(rows), da.from_array(targets.to_numpy())), (RowBlocks.from_arrays(rows, targets.to_numpy()),)):
+        with pytest.raises(ValueError) as error:
+            clone(model).fit(*data)
+        assert str(error.value).endswith(f"Pass arrays X and y to fit, such as a sample of the rows, or use {instead}.")
 
 
 def test_as_many_centers_as_rows_are_enough():

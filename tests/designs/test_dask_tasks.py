@@ -1,7 +1,10 @@
 """What Dask gets to do: one task for each partition and a tree by eight, and no work twice. An interrupt leaves the model alone."""
 
 import pickle
+import tracemalloc
 from collections import Counter
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 import dask
@@ -12,10 +15,13 @@ import pandas as pd
 import pytest
 from dask.callbacks import Callback
 from dask.utils import key_split
+from sklearn import config_context
 from sklearn.base import clone
 
 from skarce import KernelBasis, RelevanceVectorClassifier, RelevanceVectorPoissonRegressor, RelevanceVectorRegressor
 from skarce.designs.dask_partitions import FAN_IN, Partitions
+from skarce.methods.latent.by_passes import Expansion, total_of_expansions
+from skarce.moments import FoldSums, Sums, block_sums
 from tests.interrupts import Lines, spread
 
 N_PARTS, ROWS = 20, 30
@@ -29,6 +35,9 @@ CASES = {
     "labels": (RelevanceVectorClassifier(KERNELS, calibrate_proba=False), (LATENT + RNG.logistic(size=len(X)) > 0).astype(float)),
     "counts": (RelevanceVectorPoissonRegressor(KERNELS), RNG.poisson(np.exp(0.5 * LATENT)).astype(float)),
 }
+
+
+pytestmark = pytest.mark.usefixtures("rows_in_passes")
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +112,64 @@ def test_numbers_take_two_passes(name, n_passes):
     with Graphs() as graphs:
         clone(model).fit(*arrays(targets))
     assert len(graphs.passes) == n_passes
+
+
+# Memory ----------------------------------------------------------------------------------------------------------------------
+
+
+def sums_of(number, folds=False):
+    rng = np.random.default_rng(number)
+    return block_sums("passthrough", rng.normal(size=(50, 300)), rng.normal(size=50), folds=folds)
+
+
+def expansions_of(number):
+    rng = np.random.default_rng(number)
+    return [Expansion(1.0, rng.normal(size=300), rng.normal(size=(300, 300)), rng.normal(size=300))]
+
+
+@pytest.mark.parametrize(
+    ("make", "add", "n_matrices"),
+    [
+        (sums_of, Sums.total, 1),
+        (partial(sums_of, folds=True), FoldSums.total, 5),
+        (expansions_of, total_of_expansions, 1),
+    ],
+    ids=["numbers", "calibrated", "labels"],
+)
+def test_a_task_of_the_tree_holds_its_parts_and_their_total(make, add, n_matrices, no_collection):
+    """It adds them up one by one, in place."""
+    parts = [make(number) for number in range(FAN_IN)]
+    before = pickle.dumps(parts)
+    tracemalloc.start()
+    try:
+        total = add(parts)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert total is not None
+    assert peak < 1.2 * n_matrices * 8 * 300**2
+    assert pickle.dumps(parts) == before
+
+
+# Arrays of the memory budget hold 2**21 numbers in all: 9 matrices of 482 x 482 of a tree task, or 45 of 215 x 215 of five folds.
+@pytest.mark.parametrize(("folds", "most"), [(False, 482), (True, 215)])
+@pytest.mark.parametrize("is_known", [False, True], ids=["candidates", "number of centers"])
+def test_what_a_task_holds_must_fit_into_memory(folds, most, is_known):
+    model = RelevanceVectorRegressor(calibrate_std=folds, max_active=1)
+    for n_candidates in (most, most + 1):
+        rows = np.random.default_rng(0).normal(size=(600, 2 if is_known else n_candidates))
+        model.basis = KernelBasis(gamma=1.0, centers=n_candidates) if is_known else "passthrough"
+        data = da.from_array(rows, chunks=(60, -1)), da.from_array(rows[:, 0], chunks=60)
+        with config_context(working_memory=16), nullcontext() if n_candidates == most else pytest.raises(ValueError) as error:
+            model.fit(*data)
+    n_held = 9 * (5 if folds else 1)
+    assert f"needs {n_held} arrays of {most + 1} x {most + 1} (16 MiB), above the memory budget of 16 MiB" in str(error.value)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 20])
+def test_few_partitions_are_added_up_by_smaller_tasks(n_parts):
+    partitions = Partitions(da.from_array(X, chunks=(-(-len(X) // n_parts), 2)), X[:, 0])
+    assert partitions.n_held == min(n_parts, FAN_IN) + 1
 
 
 # Persisted input -------------------------------------------------------------------------------------------------------------

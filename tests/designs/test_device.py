@@ -233,6 +233,7 @@ def test_heavy_rows_are_drawn_more_often(device):
 
 
 @needs_dispatch
+@pytest.mark.usefixtures("rows_in_passes")
 @pytest.mark.parametrize(("n_classes", "class_weight"), [(2, None), (2, "balanced"), (3, None)])
 def test_classifiers_add_up_newton_steps_on_the_device(device, dispatch, n_classes, class_weight):
     X, y, weights = problem()
@@ -257,6 +258,7 @@ def test_margins_are_added_up_on_the_device(device, dispatch, n_classes):
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-6)
 
 
+@pytest.mark.usefixtures("rows_in_passes")
 def test_labels_of_the_host_may_be_text(device):
     X, y, _ = problem()
     labels = np.where(noisy(y) > 0.0, "above", "below")
@@ -267,6 +269,7 @@ def test_labels_of_the_host_may_be_text(device):
 
 
 @needs_dispatch
+@pytest.mark.usefixtures("rows_in_passes")
 def test_counts_add_up_newton_steps_on_the_device(device, dispatch):
     X, y, weights = problem()
     counts = np.random.default_rng(1).poisson(np.exp(y)).astype(float)

@@ -128,6 +128,7 @@ def test_row_blocks_want_a_factory():
         RowBlocks([(np.zeros((1, 1)), np.zeros(1))])
 
 
+@pytest.mark.usefixtures("rows_in_passes")
 @pytest.mark.parametrize("model", [RelevanceVectorRegressor("passthrough"), RelevanceVectorClassifier("passthrough")], ids=str)
 def test_rows_that_change_between_passes_are_refused(model, rng):
     X, y = rng.normal(size=(100, 2)), np.arange(100.0) % 2

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from skarce._memory import require
+from skarce._memory import ALL_ARRAYS, require
 from skarce._parallel import one_thread
 from skarce._parameters import check_choice
 from skarce._typing import Floats
@@ -24,12 +24,12 @@ from skarce.designs.choice import IN_BATCHES, KINDS, Access
 from skarce.designs.dask_columns import check_kinds
 from skarce.designs.dask_partitions import Partitions, delayed_parts, is_dask, with_whole_rows
 from skarce.designs.design import Recipe, Rows
-from skarce.designs.fold_sums import require_room
 from skarce.designs.labels import Codes
 from skarce.designs.passes import HasPasses, coded
-from skarce.designs.sampling import RowSample
+from skarce.designs.sampling import RowSample, largest_key
 from skarce.moments import FoldSums, Moments, Sums
 from skarce.moments.block_sums import checked_block, sums_of_folds, sums_of_rows
+from skarce.moments.folds import N_FOLDS
 
 ABOUT_GAPS = ("NaN", "nan", "infinity", "missing", "None", "<NA>")  # words of transformers for missing and infinite values
 
@@ -45,6 +45,8 @@ class DaskDesign(HasPasses):
         All rows.
     sample : Rows
         A sample of the rows, or all of them if they are few.
+    n_rows : int
+        The number of all rows.
     is_array : bool, default=True
         Whether the basis takes checked arrays. Other transformers take each partition as it is.
     fit_intercept : bool, default=True
@@ -65,6 +67,7 @@ class DaskDesign(HasPasses):
         candidates: Any,
         partitions: Partitions,
         sample: Rows,
+        n_rows: int,
         *,
         is_array: bool = True,
         fit_intercept: bool = True,
@@ -72,8 +75,8 @@ class DaskDesign(HasPasses):
         in_folds: bool = False,
         codes: Codes | None = None,
     ) -> None:
-        _require_sums(candidates.n_candidates, in_folds=in_folds)
-        self.candidates, self.rows, self.fit_intercept = candidates, sample, fit_intercept
+        _require_sums(candidates.n_candidates, partitions, in_folds=in_folds)
+        self.candidates, self.rows, self.n_rows, self.fit_intercept = candidates, sample, n_rows, fit_intercept
         self._partitions, self._is_array, self._factor = partitions, is_array, factor
         self._in_folds, self._codes = in_folds, codes
 
@@ -87,7 +90,8 @@ class DaskDesign(HasPasses):
         partitions, is_array = Partitions(X, y, sample_weight), takes_arrays(recipe.basis)
         _check_before_passes(partitions, recipe)
         check = recipe.check_targets if recipe.codes is None else None
-        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, label="sampling")
+        largest = largest_key(partitions.n_rows) if sample_weight is None else np.inf
+        sample = partitions.total(_sampled, RowSample.total_of, recipe.seed, is_array, check, largest, label="sampling")
         if not sample.n_counted:
             raise ValueError(f"there are no rows of positive weight in {partitions}.")
         recipe.check_centers(sample.n_rows, "Dask data")
@@ -99,6 +103,7 @@ class DaskDesign(HasPasses):
             candidates,
             partitions,
             rows,
+            sample.n_rows,
             is_array=is_array,
             fit_intercept=recipe.fit_intercept,
             factor=factor,
@@ -109,6 +114,10 @@ class DaskDesign(HasPasses):
     @property
     def n_samples(self) -> float:  # type: ignore[override]
         return self.sums.n_samples if self._spread is None else self._spread.total
+
+    def require_room(self, n_rows: int, n_columns: int, what: str, remedy: str) -> None:
+        super().require_room(n_rows, n_columns, what, remedy)
+        require(n_rows, n_columns, what, remedy, ALL_ARRAYS, self._partitions.n_held)
 
     def total(self, work: Callable[[Any], Any], add: Callable[[list[Any]], Any]) -> Any:
         return self._partitions.total(_worked, add, work, self._is_array, self._codes, self._factor)
@@ -141,22 +150,30 @@ def _check_before_passes(partitions: Partitions, recipe: Recipe) -> None:
     if partitions.n_rows is not None:
         recipe.check_centers(most, "Dask data")
     if recipe.n_centers is not None:
-        _require_sums(min(recipe.n_centers, most), in_folds=recipe.wants_folds(most))
+        _require_sums(min(recipe.n_centers, most), partitions, in_folds=recipe.wants_folds(most))
 
 
-def _require_sums(m: int, *, in_folds: bool) -> None:
-    """Raise a ValueError if sums over m candidates do not fit into memory."""
-    if in_folds:
-        require_room(m)
-    require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", "Use fewer candidates")
+def _require_sums(m: int, partitions: Partitions, *, in_folds: bool) -> None:
+    """Raise a ValueError if sums over m candidates do not fit into memory, or if those that a task of the tree holds do not."""
+    n_folds, remedy = (N_FOLDS, "Use fewer candidates, or calibrate_std=False") if in_folds else (1, "Use fewer candidates")
+    require(m, m, f"the Gram matrix of all {m} candidates, of which each task makes its part,", remedy)
+    what = f"a task that adds up Gram matrices of all {m} candidates{f' in each of {n_folds} folds' if in_folds else ''}"
+    require(m, m, what, remedy, ALL_ARRAYS, partitions.n_held * n_folds)
 
 
 def _sampled(
-    number: int, X: Any, y: Any, sample_weight: Any, seed: int, is_array: bool, check: Callable[[Floats], None] | None
+    number: int,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    seed: int,
+    is_array: bool,
+    check: Callable[[Floats], None] | None,
+    largest: float,
 ) -> RowSample:
     """Return a sample of a partition. All its rows are checked, so that errors name the partition and the row.
 
-    `check` raises for impossible targets. None means that they are labels.
+    `check` raises for impossible targets. None means that they are labels. Rows with a key above the largest are not kept.
     """
     has_labels = check is None
     rows = checked_block(X, y, sample_weight, f"partition {number}", is_array=is_array, has_labels=has_labels)
@@ -166,7 +183,7 @@ def _sampled(
                 check(targets)
     uniform = np.random.default_rng([seed, number]).random(_num_samples(X))
     given = rows.targets[:, 0] if has_labels else y if len(np.shape(y)) > 1 else np.asarray(y)
-    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels, number=number).least()
+    return RowSample.of(X, given, rows.weights, uniform, has_labels=has_labels, number=number).least(largest_key=largest)
 
 
 def _summed(number: int, X: Any, y: Any, sample_weight: Any, candidates: Any, is_array: bool) -> Sums:

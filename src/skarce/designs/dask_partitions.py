@@ -76,12 +76,18 @@ class Partitions:
     def __len__(self) -> int:
         return len(self._parts)
 
+    @property
+    def n_held(self) -> int:
+        """How many results a task of the tree may hold: those that it adds up, and their total."""
+        return min(len(self), FAN_IN) + 1
+
     def total(self, work: Callable[..., Any], add: Callable[[list[Any]], Total], *shared: Any, label: str = "adding up") -> Total:
         """Return the sum of ``work(number, X, y, sample_weight, *shared)`` over all partitions, by a tree of tasks."""
         import dask
 
-        task, common = dask.delayed(_on_part), [dask.delayed(value, traverse=False) for value in (work, *shared)]
-        results = [task(number, part, *common) for number, part in enumerate(self._parts)]
+        # All tasks share one value. With several, Dask would put the making of all partitions before the first task on one.
+        task, common = dask.delayed(_on_part), dask.delayed((work, shared), traverse=False)
+        results = [task(number, part, common) for number, part in enumerate(self._parts)]
         keys = {result.key for result in results}
         while len(results) > 1:
             results = [dask.delayed(add)(results[start : start + FAN_IN]) for start in range(0, len(results), FAN_IN)]
@@ -160,9 +166,9 @@ def _nothing(part: Any) -> None:
     """Make a partition, and no more."""
 
 
-def _on_part(number: int, part: list[Any], work: Callable[..., Any], *shared: Any) -> Any:
+def _on_part(number: int, part: list[Any], common: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     """Call ``work(number, X, y, sample_weight, *shared)`` with what a partition has."""
-    X, y, sample_weight = (*part, None)[:3]
+    (X, y, sample_weight), (work, shared) = (*part, None)[:3], common
     return work(number, X, y, sample_weight, *shared)
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from skarce._memory import require
 from skarce._text import quoted
 from skarce._typing import Floats, Indices
 from skarce.basis import Evaluation, KernelBasis, fit_basis, learns_widths
@@ -301,6 +302,10 @@ class Design(ABC):
         """Return the sum of ``work(rows)`` over all blocks of rows, which have `X`, `targets` and `weights`. Default: raise."""
         self.evaluation()
         raise AssertionError("a design with passes must override total")
+
+    def require_room(self, n_rows: int, n_columns: int, what: str, remedy: str) -> None:
+        """Raise a ValueError if what a pass makes, an array of this shape, does not fit into memory. Default: one counts."""
+        require(n_rows, n_columns, what, remedy)
 
     def reweighted(self, output: int, factors: Floats) -> tuple[Design, Moments]:
         """Return a design of one output with the weight of each row times its factor, and its moments. Default: raise."""

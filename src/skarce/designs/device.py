@@ -85,6 +85,11 @@ class DeviceDesign(RowBlocksDesign):
     def like(self) -> Any:  # type: ignore[override]
         return self._blocks.like
 
+    @property
+    def has_all_rows(self) -> bool:
+        """Never: a search on the rows would be in the memory of the host."""
+        return False
+
     def _added(self) -> Moved:
         """Return the sums over all rows."""
         total: DeviceSums | None = None

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 
 class HasPasses(Design):
-    """Adds what latent functions need. A subclass writes `total`."""
+    """Adds what latent functions need. A subclass writes `total`, and sets `n_rows`."""
 
     has_passes: ClassVar[bool] = True
+    n_rows: int
     _spread: Spread | None = None
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the sample holds all rows, so that they are in memory after all."""
+        return len(self.rows.targets) == self.n_rows
 
     def set_spread(self, spread: Spread) -> None:
         """Keep what a first pass has found."""

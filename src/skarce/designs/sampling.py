@@ -54,11 +54,12 @@ class RowSample(NamedTuple):
         places = places_in(number, np.arange(len(counts)))
         return cls(X, y, counts, keys, places, len(counts), int(np.count_nonzero(counts)), float(counts.sum()), labels)
 
-    def least(self, most: int = SAMPLE_ROWS) -> RowSample:
-        """Return the sample with at most so many rows, in their order."""
-        chosen = np.sort(np.argsort(self.keys, kind="stable")[:most])
-        if len(chosen) == len(self.keys):
+    def least(self, most: int = SAMPLE_ROWS, *, largest_key: float = np.inf) -> RowSample:
+        """Return the sample with at most so many rows, in their order, and with no larger key than this one."""
+        if len(self.keys) <= most and largest_key == np.inf:
             return self
+        chosen = np.sort(np.argsort(self.keys, kind="stable")[:most])
+        chosen = chosen[self.keys[chosen] <= largest_key]
         X, y = _safe_indexing(self.X, chosen), _safe_indexing(self.y, chosen)
         return self._replace(X=X, y=y, weights=self.weights[chosen], keys=self.keys[chosen], places=self.places[chosen])
 
@@ -88,6 +89,15 @@ class RowSample(NamedTuple):
         """What the rows of the sample weigh: their weights, or the mean weight if they were drawn by their weights."""
         weights = self.weights if self.is_all else np.full(len(self.weights), self.total / max(self.n_counted, 1))
         return None if (weights == 1.0).all() else weights
+
+
+def largest_key(n_rows: int | None, most: int = SAMPLE_ROWS) -> float:
+    """Return a key above those of a sample of rows of weight 1, if it is known how many there are. The others need not be kept.
+
+    The number of keys below is binomial. So with a margin of ten standard deviations, there are enough of them.
+    """
+    share = np.inf if n_rows is None else (most + 10.0 * most**0.5) / max(n_rows, 1)
+    return float(-np.log1p(-share)) if share < 1.0 else np.inf
 
 
 def places_in(number: int, rows: Indices) -> Indices:

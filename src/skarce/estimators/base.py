@@ -7,7 +7,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -52,6 +52,7 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
     moments: str = "auto"
     weights: str = "counts"  # of a model of an older version, which has neither this nor the next
     effective_samples: Any = None
+    _instead_of_rows: ClassVar[str] = ""  # what to use if rows are not in memory, if a method needs them there
 
     @abstractmethod
     def _method(self) -> Method[Any]:
@@ -94,7 +95,8 @@ class SparseEstimator(OnBasis, CallbackSupport, BaseEstimator, ABC):
             return None
         return (
             f"this method of {type(self).__name__} changes the weights of the rows again and again, so it needs them in memory, "
-            "and Dask data and RowBlocks are not there. Pass arrays X and y to fit, such as a sample of the rows."
+            "and Dask data and RowBlocks are not there. Pass arrays X and y to fit, such as a sample of the rows, or use "
+            f"{self._instead_of_rows}."
         )
 
     def _plan(self, design: Design) -> Any:

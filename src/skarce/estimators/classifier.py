@@ -40,6 +40,7 @@ class LatentClassifier(ClassifierMixin, LatentEstimator):
 
     class_weight: Any
     _weights_are_rows = True
+    _instead_of_rows = "RelevanceVectorClassifier or PrimalSVMClassifier"
 
     @score_on_dask(ACCURACY)
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

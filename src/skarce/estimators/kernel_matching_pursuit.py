@@ -185,6 +185,8 @@ class KernelMatchingPursuitRegressor(ForwardRegressor):
     6 functions, 1.0
     """
 
+    _instead_of_rows = 'loss="squared"'
+
     def __init__(
         self,
         basis: Any = "auto",

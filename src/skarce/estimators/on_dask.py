@@ -12,7 +12,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 
 from skarce._atomic import snapshot
 from skarce._typing import Floats
-from skarce._validation import in_brief
+from skarce._validation import checked_array, in_brief
 from skarce.basis import KernelBasis
 from skarce.designs.dask import lazily
 from skarce.designs.dask_columns import check_collection, check_inputs, check_kinds, is_frame
@@ -80,9 +80,16 @@ def shape_and_kind(model: Any, name: str, X: Any) -> tuple[tuple[int, ...], Any]
     """
     if not hasattr(model, "posterior_"):
         return np.shape(getattr(model, "intercept_", 0.0)), np.dtype(np.float64)
-    number = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+    number = np.dtype(np.float32 if _type_of_inputs(model, X) == np.float32 else np.float64)
     if name in OF_CLASSES:
         return (len(model.classes_),), number
     if name == "predict" and hasattr(model, "classes_"):
         return (), model.classes_.dtype
     return ((len(model.posterior_),) if isinstance(model.posterior_, list) else ()), number
+
+
+def _type_of_inputs(model: Any, X: Any) -> Any:
+    """Return the type of the inputs that a partition becomes, or None for a frame that a transformer gets as it is."""
+    if not is_frame(X):
+        return X.dtype
+    return checked_array(X._meta, "X", ensure_min_samples=0).dtype if _takes_numbers(model) else None

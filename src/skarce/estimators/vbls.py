@@ -227,6 +227,8 @@ class VBLSRegressor(TestedCoefficients, RowByRow, SparseRegressorBase):
            [-1.05, -0.92]])
     """
 
+    _instead_of_rows = 'noise="gaussian"'
+
     def __init__(
         self,
         basis: Any = "passthrough",

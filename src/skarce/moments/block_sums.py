@@ -60,8 +60,7 @@ def block_sums(basis: Any, X: Any, y: Any, sample_weight: Any = None, *, folds: 
         Number of times that each row counts. None counts each row once.
     folds : bool, default=False
         Whether to make sums for each of five folds, so that `fit_moments` can calibrate the std of predictions. The fold of a row
-        is a hash of its inputs. This takes five times the memory, and about a microsecond for each row. All blocks need the same
-        choice.
+        is a hash of its inputs. This takes five times the memory. All blocks need the same choice.
 
     Returns
     -------

@@ -31,6 +31,7 @@ THREE = np.digitize(LATENT + RNG.logistic(size=N), [-1.0, 1.0])
 COUNTS = RNG.poisson(np.exp(0.5 * LATENT)).astype(float)
 WEIGHTS = RNG.integers(0, 4, N).astype(float)
 KERNELS = KernelBasis(gamma=0.7, centers=X[:30])
+pytestmark = pytest.mark.usefixtures("rows_in_passes")
 CASES = {
     "two classes": (RelevanceVectorClassifier, LABELS),
     "three classes": (RelevanceVectorClassifier, THREE),
@@ -69,10 +70,10 @@ def on_rows(model, y, weights, likelihood, fit_intercept):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
-@pytest.mark.parametrize(("tol", "slack"), [(1e-3, 0.02), (1e-9, 1e-5)])
+@pytest.mark.parametrize("tol", [1e-3, 1e-9])
 @pytest.mark.usefixtures("few_sampled")
-def test_the_answer_is_a_maximum_of_the_evidence_of_all_rows(case, weights, fit_intercept, tol, slack):
-    """The score is that of the rows, its slopes vanish, and no candidate would raise it by much."""
+def test_the_answer_is_a_maximum_of_the_evidence_of_all_rows(case, weights, fit_intercept, tol):
+    """The score is that of the rows, the weights are its mode, its slopes vanish, and no candidate would raise it by much."""
     estimator, y = case
     likelihood = Poisson() if estimator is RelevanceVectorPoissonRegressor else Bernoulli()
     model = estimator(KERNELS, fit_intercept=fit_intercept, calibrate_proba=False, tol=tol).fit(
@@ -80,18 +81,25 @@ def test_the_answer_is_a_maximum_of_the_evidence_of_all_rows(case, weights, fit_
     )
     assert model.outcome_ is Outcome.CONVERGED
     evaluation, found = on_rows(model, y, weights, likelihood, fit_intercept)
-    assert model.criterion_ == pytest.approx(sum(one.score for one in found), abs=max(tol, 1e-7))
+    assert model.criterion_ == pytest.approx(sum(one.score for one in found), abs=1e-7)
     for one, posterior in zip(found, model._posteriors(), strict=True):
-        assert np.abs(one.gradient).max() < slack
-        np.testing.assert_allclose(one.weights[one.learned], posterior.mean, atol=slack * np.abs(posterior.mean).max())
+        assert np.abs(one.gradient).max() < 1e-5
+        np.testing.assert_allclose(one.weights[one.learned], posterior.mean, atol=1e-7 * np.abs(posterior.mean).max())
         gains = scan(evaluation, [one])[0].gains()
         gains[one.indices] = 0.0
-        assert gains.max() < slack
+        assert gains.max() < max(2.0 * tol, 1e-5)
+
+
+def functions_of(model):
+    return [posterior.active.tolist() for posterior in model._posteriors()]
 
 
 @pytest.mark.parametrize(("tol", "slack"), [(1e-3, 0.05), (1e-9, 1e-5)])
 def test_a_model_of_all_rows_is_confirmed(case, tol, slack):
-    """The sample holds all rows, so passes begin at the model in memory, and stay there, to what `tol` leaves open."""
+    """The sample holds all rows, so passes begin at the model in memory, and stay there, to what `tol` leaves open.
+
+    They end at the maximum with these functions, as a search in memory with a small `tol` does.
+    """
     estimator, y = case
     for basis in ("passthrough", KERNELS, PolynomialFeatures(2, include_bias=False)):
         model = estimator(basis, calibrate_proba=False, tol=tol)
@@ -99,6 +107,10 @@ def test_a_model_of_all_rows_is_confirmed(case, tol, slack):
         np.testing.assert_array_equal(found.active_, expected.active_)
         assert found.criterion_ == pytest.approx(expected.criterion_, abs=tol)
         np.testing.assert_allclose(found.latent(X)[0], expected.latent(X)[0], atol=slack)
+        exact = clone(model).set_params(tol=1e-11).fit(X, y)
+        are_same = functions_of(found) == functions_of(exact)
+        assert are_same or (tol == 1e-3 and y is THREE)  # where functions differ that gain less than that
+        np.testing.assert_allclose(found.latent(X)[0], exact.latent(X)[0], atol=1e-5 if are_same else slack)
 
 
 CENTERS = np.linspace(0.0, 10.0, 6)[:, None]
@@ -116,21 +128,24 @@ APART_CASES = {
 @pytest.mark.parametrize("has_few", [False, True], ids=["all sampled", "few sampled"])
 @pytest.mark.parametrize("name", APART_CASES)
 def test_nothing_is_lost_where_kernels_are_apart(request, name, has_few, tol, slack):
-    """The functions of memory, the criterion within `tol`, and predictions as near as `tol` asks: about its root."""
+    """The functions of memory, the criterion within `tol`, and predictions as near as memory comes to its maximum: about its root.
+
+    They are those of a fit in memory with a small `tol`.
+    """
     if has_few:
         request.getfixturevalue("few_sampled")
     estimator, y = APART_CASES[name]
     model = estimator(KernelBasis(gamma=8.0, centers=CENTERS), calibrate_proba=False, tol=tol)
-    expected = clone(model).fit(APART, y)
+    expected, exact = clone(model).fit(APART, y), clone(model).set_params(tol=1e-11).fit(APART, y)
     lazy = da.from_array(APART, chunks=(250, 1)), da.from_array(y, chunks=250)
     with dask.config.set(scheduler="synchronous"):
         both = clone(model).fit(RowBlocks.from_arrays(APART, y, block_rows=200)), clone(model).fit(*lazy)
     for found in both:
         np.testing.assert_array_equal(found.active_, expected.active_)
         assert found.criterion_ == pytest.approx(expected.criterion_, abs=tol)
-        latent = expected.latent(APART)
-        np.testing.assert_allclose(found.latent(APART)[0], latent[0], rtol=0.0, atol=slack * latent[0].std())
-        np.testing.assert_allclose(found.latent(APART)[1], latent[1], rtol=0.0, atol=slack * latent[0].std())
+        for latent, close in ((expected.latent(APART), slack), (exact.latent(APART), 1e-6)):
+            np.testing.assert_allclose(found.latent(APART)[0], latent[0], rtol=0.0, atol=close * latent[0].std())
+            np.testing.assert_allclose(found.latent(APART)[1], latent[1], rtol=0.0, atol=close * latent[0].std())
 
 
 @pytest.mark.parametrize("likelihood", [Bernoulli(), Poisson()])
@@ -146,7 +161,7 @@ def test_an_expansion_has_the_derivatives_of_the_log_likelihood(likelihood, fit_
     at[places] = RNG.normal(size=len(places)) * 0.5
     root = np.tril(RNG.normal(size=(len(places), len(places))))
     sketch = Sketch(active, at[places], 0.3, root)
-    work = ExpansionPass(basis, likelihood, means, np.ones(30), fit_intercept, [0], [sketch])
+    work = ExpansionPass(basis, np.arange(30), likelihood, means, np.ones(30), fit_intercept, [0], [sketch])
     parts = [work(Rows(X[rows], y[rows, None], WEIGHTS[rows]))[0] for rows in (slice(0, 400), slice(400, 401), slice(401, N))]
     found = Expansion.total(parts)
 

@@ -6,7 +6,10 @@ functions and precisions runs on them (`on_sums`), from the current model, and e
 expands. At a fixed point the model is what a search on the rows themselves would end at.
 
 The first model comes from a few rows, by a search on these rows. If the sample has more, passes over the sample follow, which cost
-next to nothing, until they gain little. So passes over all rows begin near their end.
+next to nothing, until they gain little. So passes over all rows begin near their end. When the functions have been found, a few
+more passes make sums of these alone, until their weights and precisions have converged.
+
+If the sample holds all rows, they are in memory, and so the search is that on the rows themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skarce._device import is_on_device, namespace, ones_before, taken, to_device, to_host
-from skarce._memory import require
 from skarce._progress import progress
 from skarce._scales import negligible
 from skarce._typing import Floats, Indices
@@ -31,7 +33,7 @@ from skarce.designs.problem import Problem
 from skarce.designs.work_on_rows import Blocks, work_on_rows
 from skarce.likelihoods import Likelihood
 from skarce.methods.latent.functions import row_variances, weighted_gram
-from skarce.methods.latent.on_sums import SumsModel, SumsOfRows, SumsPool
+from skarce.methods.latent.on_sums import SumsModel, SumsOfRows, SumsPool, places_among
 from skarce.moments import CONSTANT
 from skarce.posteriors.latent import LatentFit
 from skarce.states.budget import Budget
@@ -46,6 +48,7 @@ LOST = 1.0  # of the log likelihood: a step that loses more, against what was pr
 SHARE_OF_SAMPLE = 4  # the first models may take a quarter of the time
 FIRST_ROWS = 2000  # of the sample, on which a search is quick
 MOST_SAMPLE_PASSES, ROUGH = 8, 1.0  # searches of the sample end if nothing gains this many nats
+MOST_LAST_PASSES, FINEST = 3, 1e-10  # with the functions that were found, until the score rises by less and weights stand still
 
 
 class Sketch(NamedTuple):
@@ -78,8 +81,18 @@ class Expansion(NamedTuple):
 
     @classmethod
     def total(cls, parts: Sequence[Expansion]) -> Expansion:
-        """Return the sums over all parts."""
-        return cls(*(sum(column[1:], start=column[0]) for column in zip(*parts, strict=True)))
+        """Return the sums over all parts, which stay as they are."""
+        return cls(*map(_added, zip(*parts, strict=True)))
+
+
+def _added(values: Sequence[Any]) -> Any:
+    """Return the sum of numbers or of arrays, with no more memory than one of them takes."""
+    if len(values) == 1:
+        return values[0]
+    total = values[0] + values[1]
+    for value in values[2:]:
+        total += value
+    return total
 
 
 def total_of_expansions(parts: Sequence[list[Expansion]]) -> list[Expansion]:
@@ -126,9 +139,10 @@ class SpreadPass:
 
 @dataclass(frozen=True)
 class ExpansionPass:
-    """A later pass: the expansions of some targets about their models."""
+    """A later pass: the expansions of some targets about their models, in the weights of the candidates that are summed."""
 
     candidates: Any
+    summed: Indices
     likelihood: Likelihood
     means: Floats
     usable: Floats
@@ -137,15 +151,16 @@ class ExpansionPass:
     sketches: list[Sketch]
 
     def __call__(self, rows: Any) -> list[Expansion]:
-        operations = 2.0 * len(self.means) * len(self.outputs)
+        operations = 2.0 * len(self.summed) ** 2 / len(self.means) * len(self.outputs)
         return total_of_expansions(work_on_rows(self._of_blocks, self.candidates, rows, operations=operations))
 
     def _of_blocks(self, blocks: Blocks) -> list[Expansion]:
-        n = len(self.means) + int(self.fit_intercept)
+        n = len(self.summed) + int(self.fit_intercept)
         sums: list[Expansion] | None = None
-        for phi, targets, weights in blocks:
-            phi -= to_device(self.means, phi)
-            phi *= to_device(self.usable, phi)
+        for values, targets, weights in blocks:
+            phi = values if len(self.summed) == len(self.means) else taken(values, self.summed, axis=1)
+            phi -= to_device(self.means[self.summed], phi)
+            phi *= to_device(self.usable[self.summed], phi)
             functions = ones_before(phi) if self.fit_intercept else phi
             models = zip(self.outputs, self.sketches, strict=True)
             own = [self._expanded(functions, targets[:, output], weights, sketch) for output, sketch in models]
@@ -153,7 +168,7 @@ class ExpansionPass:
         return sums or [Expansion(0.0, np.zeros(n), np.zeros((n, n)), np.zeros(n)) for _ in self.outputs]
 
     def _expanded(self, functions: Floats, targets: Floats, weights: Floats, sketch: Sketch) -> Expansion:
-        places = _places(sketch.active, fit_intercept=self.fit_intercept)
+        places = places_among(self.summed, sketch.active, int(self.fit_intercept))
         chosen = taken(functions, places, axis=1)
         latent = chosen @ to_device(sketch.weights, functions) + sketch.level
         slopes = self.likelihood.slopes(targets, latent)
@@ -175,14 +190,18 @@ class ByPasses:
         self._method, self._problems, self._budget = method, problems, budget
         self._design: Any = problems[0].design
         self._likelihood, self._fit_intercept = problems[0].likelihood, self._design.fit_intercept
+        self._summed = np.arange(self._design.candidates.n_candidates)
         m, n_outputs = self._design.candidates.n_candidates, len(problems)
         what = f"a pass, which makes a square matrix of all {m} candidates for each of {n_outputs} latent functions,"
-        require(m + 1, (m + 1) * n_outputs, what, "Use fewer candidates (KernelBasis(centers=200))")
+        self._design.require_room(m + 1, (m + 1) * n_outputs, what, "Use fewer candidates (KernelBasis(centers=200))")
 
     def run(self) -> list[LatentFit]:
         """Return where the search for each target ends."""
-        design, n_outputs = self._design, len(self._problems)
-        spread = design.total(SpreadPass(design.candidates, self._likelihood, n_outputs), Spread.total_of)
+        design, first = self._design, SpreadPass(self._design.candidates, self._likelihood, len(self._problems))
+        if design.has_all_rows:
+            design.set_spread(first(design.rows))
+            return self._method.run_all(self._in_memory(design.rows), self._budget)
+        spread = design.total(first, Spread.total_of)
         design.set_spread(spread)
         self._means = spread.means * self._fit_intercept
         raw = spread.squares + spread.total * spread.means**2
@@ -191,7 +210,13 @@ class ByPasses:
         self._rates = self._energies / (2.0 * self._likelihood.latent_scale**2 * spread.total)
         targets = self._first_targets()
         self._take_passes(targets, Passes("Newton steps", design.total, MOST_PASSES))
+        self._take_last_passes(targets)
         return [self._fit(target) for target in targets]
+
+    def _in_memory(self, rows: Rows) -> list[Problem]:
+        """Return the problems of all targets on some rows alone."""
+        design = self._design
+        return InMemoryDesign(design.candidates, rows, fit_intercept=self._fit_intercept).problems(self._likelihood)
 
     def _first_targets(self) -> list[Target]:
         """Return where the passes over all rows begin: at models of the sample."""
@@ -210,14 +235,13 @@ class ByPasses:
 
         Rare labels and events may be missing from them. Then the passes begin without functions.
         """
-        design, rows = self._design, self._few_rows()
-        few = InMemoryDesign(design.candidates, rows, fit_intercept=self._fit_intercept)
+        rows = self._few_rows()
         varied = np.flatnonzero(np.ptp(rows.targets, axis=0) > 0.0).tolist()
-        problems = few.problems(self._likelihood)
+        problems = self._in_memory(rows)
         fits = dict(zip(varied, self._method.run_all([problems[k] for k in varied], budget) if varied else (), strict=True))
         journals = [Journal(budget) for _ in self._problems]
         return [
-            self._moved(fits[k], problem, few, journal) if k in fits else self._without_functions(problem, journal)
+            self._moved(fits[k], problem, problems[k], journal) if k in fits else self._without_functions(problem, journal)
             for k, (problem, journal) in enumerate(zip(self._problems, journals, strict=True))
         ]
 
@@ -245,9 +269,9 @@ class ByPasses:
         sketch = Sketch(np.empty(0, dtype=np.intp), weights, problem.observations.level, None)
         return Target(sketch, np.empty(0), journal)
 
-    def _moved(self, fit: LatentFit, problem: Problem, few: InMemoryDesign, journal: Journal) -> Target:
+    def _moved(self, fit: LatentFit, problem: Problem, few: Problem, journal: Journal) -> Target:
         """Return a model of a few rows as one about the means of all rows."""
-        posterior = self._method.posterior(fit, Problem(few, problem.output, problem.likelihood))
+        posterior = self._method.posterior(fit, few)
         level = problem.observations.level
         kept = self._energies[posterior.active] > 0.0
         active, weights = posterior.active[kept], posterior.mean[kept]
@@ -257,7 +281,7 @@ class ByPasses:
 
     def _take_passes(self, targets: list[Target], passes: Passes) -> None:
         """Expand and search in turn until all targets have settled. Those that have take no part in later passes."""
-        still_open, began = list(range(len(targets))), time.monotonic()
+        still_open, began = [k for k, target in enumerate(targets) if target.outcome is None], time.monotonic()
         with progress(passes.label, unit="passes", at_most=passes.most, deadline=self._budget.deadline) as part:
             for number in range(passes.most):
                 expansions = passes.total(self._pass(still_open, targets), total_of_expansions)
@@ -272,13 +296,25 @@ class ByPasses:
                 if not still_open:
                     break
 
+    def _take_last_passes(self, targets: list[Target]) -> None:
+        """Let the weights and precisions of the functions that were found converge. The search has ended, so its outcomes stay."""
+        found = [target for target in targets if target.outcome is Outcome.CONVERGED and len(target.sketch.active)]
+        if not found:
+            return
+        self._summed = np.unique(np.concatenate([target.sketch.active for target in found]))
+        for target in found:
+            target.begin_last_passes()
+        self._take_passes(targets, Passes("last steps", self._design.total, MOST_LAST_PASSES))
+        for target in found:
+            target.outcome = Outcome.CONVERGED
+
     def _follow(self, target: Target, expansion: Expansion) -> None:
         """Search on the sums of a pass, or go back half of the way if the last step was too long."""
         if target.went_too_far(expansion.value):
             target.go_back_half()
             return
         start = self._start(target.sketch, target.precisions, expansion)
-        candidates = target.sketch.active if target.goes_in_circles else np.flatnonzero(self._energies > 0.0)
+        candidates = target.sketch.active if target.is_closed else np.flatnonzero(self._energies > 0.0)
         with target.journal.shown():
             model, outcome = self._method.climb.run(start, SumsPool(start.sums, candidates), target.journal)
         target.step(model, expansion.value)
@@ -288,6 +324,7 @@ class ByPasses:
     def _pass(self, outputs: list[int], targets: list[Target]) -> ExpansionPass:
         return ExpansionPass(
             self._design.candidates,
+            self._summed,
             self._likelihood,
             self._means,
             (self._energies > 0.0).astype(np.float64),
@@ -301,10 +338,10 @@ class ByPasses:
         value, *there = expansion
         slopes, curvature, pull = (to_host(values) for values in there)
         at = np.zeros(len(slopes))
-        at[_places(sketch.active, fit_intercept=self._fit_intercept)] = sketch.weights
+        at[places_among(self._summed, sketch.active, int(self._fit_intercept))] = sketch.weights
         constant_precision = self._likelihood.latent_scale**-2 if self._fit_intercept else None
         on_device = expansion.curvature if is_on_device(expansion.curvature) else None
-        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision, on_device)
+        sums = SumsOfRows(value, at, slopes, curvature, pull, self._rates, constant_precision, on_device, self._summed)
         return SumsModel.at_precisions(sums, precisions, sketch.active)
 
     def _fit(self, target: Target) -> LatentFit:
@@ -325,7 +362,7 @@ class Target:
     journal : the steps so far
     model : what the last search has found, on the sums of the last pass
     outcome : how the search has ended, or None
-    goes_in_circles : whether passes have come back to functions that they had left; none enters any more, so this ends
+    is_closed : whether no function enters any more, because passes have come back to functions that they had left, or at the end
     """
 
     sketch: Sketch
@@ -333,13 +370,16 @@ class Target:
     journal: Journal
     model: SumsModel | None = None
     outcome: Outcome | None = None
-    goes_in_circles: bool = False
+    is_closed: bool = False
     _left: set[tuple[int, ...]] = field(default_factory=set)  # the functions of models that passes have gone away from
     _before: tuple[Sketch, Floats, float] | None = None  # the model that the last step began at, and its log likelihood
-    _moved: float = (
-        np.inf
-    )  # how far the last step went (see `moved_from`), and how much its score rose over that of the step before
-    _gained: float = np.inf
+    _moved: float = np.inf  # how far the last step went (see `moved_from`)
+    _gained: float = np.inf  # how much its score rose over that of the step before
+
+    def begin_last_passes(self) -> None:
+        """Go on with the functions that are in, as closely as numbers tell. There is no way back to others."""
+        self.outcome, self.is_closed, self._before = None, True, None
+        self.journal.budget = replace(self.journal.budget, tol=min(FINEST, self.journal.budget.tol))
 
     def step(self, model: SumsModel, value: float) -> None:
         """Go from the model that was expanded about, of this log likelihood, to the one that was found."""
@@ -349,7 +389,7 @@ class Target:
         if self.model is not None and _names(self.model) != _names(model):
             self._gained = np.inf
             self._left.add(_names(self.model))
-            self.goes_in_circles |= _names(model) in self._left and model.score >= self.model.score
+            self.is_closed |= _names(model) in self._left and model.score >= self.model.score
         self.model, self.precisions = model, model.precisions[model.learned]
         self.sketch = Sketch(model.indices, model.weights, self.sketch.level, model.root)
 
@@ -389,8 +429,3 @@ def _standing(targets: Sequence[Target]) -> str:
 
 def _names(model: SumsModel) -> tuple[int, ...]:
     return tuple(np.sort(model.indices).tolist())
-
-
-def _places(active: Indices, *, fit_intercept: bool) -> Indices:
-    """Return where the constant and these candidates are among all functions."""
-    return np.concatenate([[0], 1 + active]).astype(np.intp) if fit_intercept else active

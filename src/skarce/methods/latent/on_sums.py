@@ -40,6 +40,8 @@ RISES = (0.0, 1e-12, 1e-10)  # of the diagonal of H: sums have lost the last dig
 class SumsOfRows:
     """What a pass over all rows has found of one latent function. The constant, if there is one, comes before the candidates.
 
+    The sums are of all candidates, or of some of them.
+
     Attributes
     ----------
     value : the log likelihood where it was expanded
@@ -49,6 +51,7 @@ class SumsOfRows:
     rates : e / (2 tau^2) of the candidates
     constant_precision : of the prior of the constant; None if there is no constant
     curvature_there : G on the device where large models are factorized, or None for the host
+    summed : which candidates the sums are of, ascending; None for all of them
     """
 
     value: float
@@ -59,23 +62,26 @@ class SumsOfRows:
     rates: Floats
     constant_precision: float | None
     curvature_there: Any = None
+    summed: Indices | None = None
 
     @property
     def n_fixed(self) -> int:
         return int(self.constant_precision is not None)
 
-    @property
-    def n_candidates(self) -> int:
-        return len(self.rates)
-
     def places(self, indices: Indices) -> Indices:
         """Return where the constant and these candidates are."""
-        return np.concatenate([np.arange(self.n_fixed), self.n_fixed + indices]).astype(np.intp)
+        return places_among(self.summed, indices, self.n_fixed)
 
     @cached_property
     def shift(self) -> Floats:
         """g + G theta_0: the mode of the likelihood alone solves G theta = shift."""
         return self.slopes + self.curvature @ self.expanded_at
+
+
+def places_among(summed: Indices | None, indices: Indices, n_fixed: int) -> Indices:
+    """Return where the constant, if there is one, and some candidates are in sums of these candidates, or of all."""
+    own = indices if summed is None else np.searchsorted(summed, indices)
+    return np.concatenate([np.arange(n_fixed), n_fixed + own]).astype(np.intp)
 
 
 class SumsModel(LatentModel):
@@ -215,7 +221,7 @@ class SumsPool(Pool[SumsModel]):
     """All candidates, or some of them, on sums."""
 
     def __init__(self, sums: SumsOfRows, indices: Indices) -> None:
-        self.indices, self._own = indices, sums.n_fixed + indices
+        self.indices, self._own = indices, sums.places(indices)[sums.n_fixed :]
 
     def scanned(self, model: SumsModel) -> Scan:
         sums, own = model.sums, self._own
