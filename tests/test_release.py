@@ -60,7 +60,7 @@ def test_news_are_of_a_known_kind():
 
 
 def test_a_source_archive_has_all_that_is_compiled(tmp_path):
-    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools is not there, or older than pyproject.toml asks for")
     if not (ROOT / "src").is_dir():
         pytest.skip("the sources are not here")
     command = [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", str(tmp_path)]

@@ -141,7 +141,8 @@ def test_the_numbers_of_the_page_are_those_of_the_comparison(houses):
     assert rows["frvm"]["bytes_of_model"] > rows["frvm"]["bytes_in_c"] > 0
     residuals = content["report"]["residuals"]
     assert sorted(residuals["rows"]) == list(range(len(houses)))
-    np.testing.assert_array_equal(residuals["true"], houses["price"].iloc[residuals["rows"]])
+    # pandas before 3 reads numbers of a file up to the last bit
+    np.testing.assert_allclose(residuals["true"], houses["price"].iloc[residuals["rows"]], rtol=1e-15)
     stds = (np.array(residuals["true"]) - residuals["predicted"]) / residuals["z"]
     inside = np.mean(np.abs(residuals["z"]) <= 1.959964)
     assert (stds > 0).all()

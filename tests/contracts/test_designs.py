@@ -294,7 +294,8 @@ def test_a_design_that_is_not_made_from_x_and_y_says_so(rows):
 
 
 def test_every_listed_design_is_in_the_contract():
-    assert {case.kind for case in EVERY_DESIGN.values()} >= set(DESIGNS)
+    testable = set(DESIGNS) - (set() if PLACES else {DeviceDesign})  # there may be no package of arrays that goes with NumPy
+    assert {case.kind for case in EVERY_DESIGN.values()} >= testable
 
 
 def test_a_passthrough_recipe_takes_the_inputs(rows):

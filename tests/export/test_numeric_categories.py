@@ -27,7 +27,7 @@ def fitted(levels, *, weight=3.0, estimator=None, encoder=None):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"day": rng.choice(levels, 400), "a": rng.normal(size=400)})
     y = frame["a"] + weight * (frame["day"] == levels[2]) + rng.normal(0, 0.1, 400)
-    before = make_column_transformer((encoder or OneHotEncoder(sparse_output=False), ["day"]), remainder=StandardScaler())
+    before = make_column_transformer((encoder or OneHotEncoder(sparse_output=False), ["day"]), (StandardScaler(), ["a"]))
     return make_pipeline(before, estimator or VBLSRegressor()).fit(frame, y), frame
 
 

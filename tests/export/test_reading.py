@@ -34,7 +34,7 @@ def of_many_texts(encoder, model):
     texts = np.concatenate([np.arange(N_TEXTS), rng.integers(N_TEXTS, size=600)])
     frame = pd.DataFrame({"town": [f"town {text}" for text in texts], "size": rng.normal(size=len(texts))})
     y = frame["size"] + np.sin(texts) + rng.normal(0, 0.1, len(texts))
-    before = make_column_transformer((encoder, ["town"]), remainder=StandardScaler())
+    before = make_column_transformer((encoder, ["town"]), (StandardScaler(), ["size"]))
     return Fitted(make_pipeline(before, model).fit(frame, y), frame.iloc[::20])
 
 
