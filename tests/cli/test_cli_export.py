@@ -69,6 +69,19 @@ def test_a_fit_within_bytes(houses):
     assert run("export", "model.skops", "--out", "model.h").exit_code == 0
 
 
+@pytest.mark.parametrize("gaps", ["drop", "fill"])
+def test_the_bytes_of_a_fit_are_those_of_its_export(houses, gaps):
+    """Filling of missing text is a table, too."""
+    houses.loc[3, "town"] = None
+    houses.to_csv("gaps.csv", index=False)
+    options = ("--missing", gaps, "--method", "ols", "--basis", "rbf", "--max-bytes", "600")
+    fitted = run("fit", "gaps.csv", "--target", "price", *options)
+    assert fitted.exit_code == 0, fitted.output
+    exported = run("export", "model.skops", "--out", "model.h")
+    n_bytes = re.search(r"C tables\s+(\d+) bytes of at most 600", fitted.stdout)[1]
+    assert re.search(r"tables\s+(\d+) bytes", exported.stdout)[1] == n_bytes
+
+
 def test_what_cannot_be_is_one_line(model):
     assert_one_line(run("export", model, "--out", "no/model.h"), "the folder")
     assert_one_line(run("export", "houses.csv", "--out", "model.h"), "houses.csv")

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from skarce import __version__
 from skarce._whole_file import check_output
 from skarce.cli.explanation import size_facts
+from skarce.cli.exporting_gaps import pipeline_with_gaps
 from skarce.cli.exporting_words import in_options_of_fit
 from skarce.cli.fit_options import BUDGETED, FitOptions
 from skarce.cli.fit_remarks import fitted
@@ -146,10 +147,10 @@ def _fit_in_memory(data: tuple[Path, ...], files: tuple[DataFile, ...] | None, o
     print_notes(training)
     with working(f"Fitting {chosen.name} to {len(training.y)} rows"):
         pipeline = _fitted(options.applied_to(chosen), training, options.parameters)
-        pipeline, costs = _within(pipeline, training, options.max_bytes, options.real or "float")
-    model = SavedModel(pipeline, options.target, training.kinds, __version__)
+        model = SavedModel(pipeline, options.target, training.kinds, __version__)
+        model, costs = _within(model, training, options.max_bytes, options.real or "float")
     save(model, out)
-    _show(model, pipeline.score(training.X, training.y), {**costs, "written to": str(out)})
+    _show(model, model.pipeline.score(training.X, training.y), {**costs, "written to": str(out)})
 
 
 def _fit_streamed(data: DataFiles, options: FitOptions, out: Path, state: Path | None) -> None:
@@ -215,15 +216,16 @@ def _fitted(method: Method, training: TrainingData, parameters: dict[str, Any]) 
     return Pipeline([*preprocessing.steps, ("model", model)])
 
 
-def _within(pipeline: Pipeline, training: TrainingData, max_bytes: int | None, real: str) -> tuple[Pipeline, dict[str, str]]:
-    """Return a model whose tables in C are small enough, and what that costs."""
+def _within(model: SavedModel, training: TrainingData, max_bytes: int | None, real: str) -> tuple[SavedModel, dict[str, str]]:
+    """Return a model whose tables in C are small enough, and what that costs. The tables are those that an export writes."""
     if max_bytes is None:
-        return pipeline, {}
+        return model, {}
     try:
-        found = smaller_within(pipeline, training.X, training.y, max_bytes=max_bytes, real=real)
+        found = smaller_within(pipeline_with_gaps(model), training.X, training.y, max_bytes=max_bytes, real=real)
     except ExportError as error:
         raise TableError(in_options_of_fit(error)) from None
-    return found.model, {"C tables": in_options_of_fit(found)}
+    pipeline = Pipeline([*model.pipeline.steps[:-1], ("model", found.model[-1])])
+    return replace(model, pipeline=pipeline), {"C tables": in_options_of_fit(found)}
 
 
 def _show(model: SavedModel, score: float, more: dict[str, str]) -> None:

@@ -166,4 +166,4 @@ class UnseenTexts:
             if n_unseen := counts.total():
                 texts = f"text that the model has not seen: {listed([text for text, _ in counts.most_common()])}"
                 found = f"column {quoted(name)} has {texts} ({'1 row' if n_unseen == 1 else f'{n_unseen} rows'} of {n_rows})"
-                yield f"Note: {found}. Such a row is predicted as if it had no {name}."
+                yield f"Note: {found}. Such a row is predicted as one whose {name} is none of the known texts."
