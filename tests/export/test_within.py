@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skarce import KernelBasis, OrthogonalLeastSquaresRegressor, RelevanceVectorClassifier, RelevanceVectorRegressor, VBLSRegressor
-from skarce.export import ExportError, fit_within, table_bytes, to_c
+from skarce.export import ExportError, fit_within, table_bytes, to_c, within
 from tests.export.models import numbers, targets
 
 GAMMA = KernelBasis(gamma=0.1)
@@ -114,3 +115,17 @@ def test_a_limit_by_bytes_says_nothing_of_accuracy():
     found = fit_within(OrthogonalLeastSquaresRegressor(GAMMA), X, targets(X), max_bytes=300)
     assert (found.limit_of_accuracy, found.remedies) == ("", ())
     assert "Accuracy" not in str(found)
+
+
+@pytest.mark.parametrize("max_bytes", [600, 820])
+def test_classes_that_share_kernels_use_the_bytes(max_bytes):
+    """Each class has its own functions. Fits on few kernels, which classes share, may be the only ones that are small enough."""
+    X, y = make_classification(200, 5, n_informative=4, n_redundant=0, n_classes=3, class_sep=0.6, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), RelevanceVectorClassifier(calibrate_proba=False))
+    found = fit_within(pipeline, X, y, max_bytes=max_bytes)
+    model, rows = pipeline.fit(X, y)[-1], pipeline[0].transform(X)
+    for n_functions in range(1, 12):
+        for other in within._sized(model, n_functions, rows, y):
+            other_pipeline = make_pipeline(pipeline[0], other)
+            if table_bytes(other_pipeline, "float", True) <= max_bytes:
+                assert found.error <= 1.0 - other.score(rows, y) + 0.02

@@ -124,7 +124,7 @@ def smaller_within(fitted: Any, X: Any, y: Any, *, max_bytes: int, real: str = "
     trials = _Trials(fitted, X, max_bytes, real, std)
     chosen = model if trials.fits(model) else _largest_that_fits(model, rows, targets, trials.fits)
     if chosen is None:
-        smallest = trials.size(_sized(model, 1, rows, targets))  # raises the reason if it cannot be exported
+        smallest = min(map(trials.size, _sized(model, 1, rows, targets)))  # raises the reason if it cannot be exported
         remedies = "" if is_classifier(model) or std is False else WITHOUT_STD
         raise ExportError(
             f"no model of this kind has tables of at most {max_bytes} bytes: one function takes {smallest} bytes. Use "
@@ -194,26 +194,31 @@ class _Trials:
 
 
 def _largest_that_fits(model: Any, rows: Any, y: Any, fits: Callable[[Any], bool]) -> Any:
-    """Return the model of most functions that fits, by bisection of their number, or None."""
-    best, low, high = None, 1, len(model.active_) - 1
+    """Return the best model that fits, by bisection of the number of functions, or None.
+
+    If the model of smaller error does not fit, the other one of that size may: classes have their own limits, but share kernels.
+    """
+    found: list[Any] = []
+    low, high = 1, len(model.active_) - 1
     while low <= high:
         middle = (low + high) // 2
-        candidate = _sized(model, middle, rows, y)
-        if fits(candidate):
-            best, low = candidate, middle + 1
-        else:
+        candidate = next(filter(fits, _sized(model, middle, rows, y)), None)
+        if candidate is None:
             high = middle - 1
-    return best
+        else:
+            low = middle + 1
+            found.insert(0, candidate)  # of models with the same error, the larger one
+    return min(found, key=lambda candidate: _error(candidate, rows, y), default=None)
 
 
-def _sized(model: Any, n_functions: int, rows: Any, y: Any) -> Any:
-    """Return a model of so many functions at most: from the same fit if it is nested, else from another fit."""
+def _sized(model: Any, n_functions: int, rows: Any, y: Any) -> list[Any]:
+    """Return models of so many functions at most, the better one first: from the same fit if it is nested, else from others."""
     if isinstance(model, NestedRegressor):
         paths = [posterior.path for posterior in model._posteriors()]
         if all(path is not None and path.least <= n_functions <= path.most for path in paths):
-            return model.with_n_basis(n_functions)
+            return [model.with_n_basis(n_functions)]
     candidates = [_fitted_again(model, basis, n_functions, rows, y) for basis in _bases(model, n_functions)]
-    return min(candidates, key=lambda candidate: _error(candidate, rows, y))
+    return sorted(candidates, key=lambda candidate: _error(candidate, rows, y))
 
 
 def _fitted_again(model: Any, basis: Any, n_functions: int, rows: Any, y: Any) -> Any:
